@@ -1,0 +1,94 @@
+# add_wok_library, add_wok_tool and add_wok_unittest.
+include_guard()
+
+# The rows of the layer table in docs/Architecture.md, left to right.
+set(WOK_LAYER_ORDER
+  Support Runtime
+  IR
+  Analysis Transforms Conversion Import
+  Pipelines JIT
+  Compiler Host
+  Capture Python CAPI)
+
+# add_wok_library(WokTransforms LAYER 2
+#   Foo.cpp ...
+#   [DEPENDS WokTransformsIncGen]
+#   [LINK_LIBS PUBLIC WokIR MLIRPass ...])
+#
+# A Wok library may link libraries of a lower layer, or of its own layer if they stand before it
+# in WOK_LAYER_ORDER; and it may include wok/X/... only if it links WokX. Anything else fails here.
+function(add_wok_library name)
+  cmake_parse_arguments(ARG "" "LAYER" "DEPENDS;LINK_LIBS" ${ARGN})
+  string(REGEX REPLACE "^Wok" "" module ${name})
+  wok_check_layers(${name} ${module} "${ARG_LAYER}" "${ARG_LINK_LIBS}")
+
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} ${ARG_LINK_LIBS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(ARG_LINK_LIBS MATCHES "MLIR")
+    wok_precompile_mlir(${name})
+  endif()
+endfunction()
+
+function(wok_check_layers name module layer libs)
+  list(FIND WOK_LAYER_ORDER ${module} rank)
+  if(rank LESS 0)
+    message(FATAL_ERROR "${name}: '${module}' is not in WOK_LAYER_ORDER")
+  endif()
+  foreach(lib IN LISTS libs)
+    if(lib MATCHES "^Wok")
+      get_property(other GLOBAL PROPERTY WOK_LAYER_${lib})
+      string(REGEX REPLACE "^Wok" "" other_module ${lib})
+      list(FIND WOK_LAYER_ORDER ${other_module} other_rank)
+      if("${other}" STREQUAL "" OR other GREATER layer OR NOT other_rank LESS rank)
+        message(FATAL_ERROR "${name} (layer ${layer}) may not link ${lib} (layer '${other}')")
+      endif()
+    endif()
+  endforeach()
+  set_property(GLOBAL PROPERTY WOK_LAYER_${name} ${layer})
+
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS
+    ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*.h
+    ${PROJECT_SOURCE_DIR}/include/wok/${module}/*.h)
+  foreach(file IN LISTS files)
+    file(STRINGS ${file} includes REGEX "^#include \"wok/[A-Za-z]+/")
+    foreach(line IN LISTS includes)
+      string(REGEX REPLACE "^#include \"wok/([A-Za-z]+)/.*" "\\1" used "${line}")
+      if(NOT used STREQUAL module AND NOT "Wok${used}" IN_LIST libs)
+        message(FATAL_ERROR "${file}: includes wok/${used} but ${name} does not link Wok${used}")
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+
+# MLIR's headers are most of the time it takes to compile a file that includes them.
+set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
+function(wok_precompile_mlir name)
+  target_precompile_headers(${name} PRIVATE
+    <mlir/IR/Builders.h> <mlir/IR/BuiltinAttributes.h> <mlir/IR/BuiltinTypes.h>
+    <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Lets ccache keep objects that were compiled with the header.
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
+# An executable of tools/. MLIR comes from its archives, LLVM from libLLVM: never both ways.
+function(add_wok_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} LLVM)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# A GoogleTest executable; every test in it becomes a test of ctest.
+function(add_wok_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest GTest::gtest_main LLVM)
+  set_property(GLOBAL APPEND PROPERTY WOK_UNITTESTS ${name})
+  add_dependencies(wok-unittests ${name})
+  add_test(NAME unit/${name} COMMAND ${name})
+endfunction()
