@@ -1,0 +1,164 @@
+//===- Capture.h - The state of one capture ---------------------*- C++ -*-===//
+//
+// Everything that the symbolic evaluator (lib/Python/3.11/Evaluator*) and the importers of calls
+// (lib/Capture/Torch*, Numpy*, Builtins*) read and write while one subgraph is captured. It only
+// looks: no Python code of the program runs, nothing of the program changes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WOK_CAPTURE_CAPTURE_H
+#define WOK_CAPTURE_CAPTURE_H
+
+#include "wok/Capture/Exit.h"
+#include "wok/Capture/Guard.h"
+#include "wok/Capture/Source.h"
+#include "wok/Capture/Value.h"
+#include "wok/Import/Graph.h"
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wok::capture {
+
+/// A fresh container that capture made; `tuple`, `slice` and `range` are immutable.
+struct SequenceRow {
+  enum class Type : uint8_t { Tuple, List, Slice, Range } type;
+  std::vector<Value> items;
+};
+
+/// What capture remembers of a site between captures.
+struct SiteHistory {
+  /// Sources whose int, float or extent had a second value: they become symbolic. (Key: printed
+  /// source, and dimension + 1 for extents.)
+  std::vector<std::pair<std::string, int32_t>> varied;
+  std::vector<std::pair<std::string, int32_t>> keepStatic;
+  int8_t dynamic = -1; ///< As JitOptions::dynamic.
+};
+
+/// The state of one capture. Handlers and importers return `std::nullopt` after `breakHere`; the
+/// evaluator then truncates to the checkpoint before the instruction.
+class Capture {
+public:
+  explicit Capture(SiteHistory &history) : history(history) {}
+
+  importer::Graph graph;
+  SourceTable sources;
+  GuardList guards;
+
+  //===--- Values ---------------------------------------------------------===//
+
+  /// A live object found at `source`. Two calls with one object give one Value.
+  Value known(PyObject *object, SourceId source);
+  /// An object that folding made, or that is the same for ever (None, a small table). Steals nothing.
+  Value constant(PyObject *object);
+  Value constant(long long number);
+  Value none();
+  const KnownRow &knownRow(Value value) const;
+  /// The object of a Known; null for every other kind.
+  PyObject *object(Value value) const;
+
+  Value tensor(TensorRow row);
+  TensorRow &tensorRow(Value value);
+  Value scalar(ScalarRow row);
+  const ScalarRow &scalarRow(Value value) const;
+  Value sequence(SequenceRow::Type type, std::vector<Value> items);
+  SequenceRow &sequenceRow(Value value);
+
+  //===--- Decisions: each leaves a guard ---------------------------------===//
+
+  /// Guards that the Known has exactly its present type.
+  void guardType(Value value);
+  /// Guards the value of an exact int, float, bool, str, bytes or None, or identity otherwise.
+  void guardValue(Value value);
+  void guardIdentity(Value value);
+  /// Asks for an int: a Known int (or bool) under a value guard, or a Scalar that is replaced by one
+  /// and kept static from now on. Nullopt and no break set if it is not an int.
+  std::optional<long long> asInt(Value value);
+  std::optional<double> asFloat(Value value); ///< int or float
+  std::optional<bool> asBool(Value value);    ///< exact bool
+  /// An exact str, guarded.
+  std::optional<std::string_view> asString(Value value);
+  /// The items of a fresh or live tuple/list (length and, for live ones, items by source), or of a
+  /// torch.Size. Nullopt if it is no sequence.
+  std::optional<std::vector<Value>> asItems(Value value);
+
+  /// Whether the value is (or, for a Known, holds) a tensor or array that could be one in the graph.
+  bool isTensor(Value value) const;
+  /// The tensor as a value of the graph; a live one becomes an input under a Tensor guard. Breaks
+  /// (UnsupportedTensor, RequiresGrad) if Wok does not compute with it.
+  std::optional<Value> asTensor(Value value);
+  /// The current SSA value of a Tensor: rereads views of written storages.
+  importer::ValueId read(Value tensor);
+
+  /// The extent as a Python number: a Known int if constant, otherwise a Scalar.
+  Value extentValue(importer::ExtentId extent);
+  /// Asks for the number behind an extent, and keeps it static.
+  int64_t asConstant(importer::ExtentId extent);
+
+  /// Reads ambient state and guards what it found.
+  int64_t ambient(Ambient which);
+
+  //===--- Breaks -----------------------------------------------------------===//
+
+  std::nullopt_t breakHere(BreakInfo::Reason reason, std::string detail = {});
+  const std::optional<BreakInfo> &pendingBreak() const { return broke; }
+
+  //===--- Effects ----------------------------------------------------------===//
+
+  /// Records that the storage of tensor `target` now holds `value` (of its dtype and shape): one
+  /// in-place operation. False, with a break set, if it cannot be postponed (views alive, overlap).
+  bool write(Value target, importer::ValueId value);
+
+  SiteHistory &history;
+  uint32_t line = 0; ///< Of the instruction under evaluation.
+
+private:
+  std::optional<BreakInfo> broke;
+  struct State;
+};
+
+//===--- Importers of calls -------------------------------------------------===//
+
+struct CallArguments {
+  std::span<const Value> positional;
+  std::span<const std::pair<std::string_view, Value>> keywords;
+};
+
+/// Appends what a call of the callable computes to the graph, or folds it. Nullopt after a break.
+using ImportFn = std::optional<Value> (*)(Capture &, const CallArguments &, const void *detail);
+
+struct CallableEntry {
+  ImportFn import;
+  const void *detail = nullptr; ///< The row of the importer's own table.
+  /// Tensor operations (counted in reports) as opposed to builtins and metadata.
+  bool isOperation = true;
+  std::string name; ///< "torch.add", for reports.
+};
+
+/// The entry of a callable: torch functions and builtins, method descriptors of torch.Tensor and
+/// numpy.ndarray, ufuncs, Python builtins, math.*, operator.*. Null if there is none. Filled at the
+/// first call for each library that the process has imported (it imports nothing itself).
+const CallableEntry *findCallable(PyObject *callable);
+
+/// Operators on tensors, arrays and Scalars: `NB_*` of BINARY_OP (in-place forms included), the
+/// comparison of COMPARE_OP (`Py_LT`...), unary '-', '+', '~'. At least one operand is a Tensor (or
+/// Known tensor) or Scalar.
+std::optional<Value> importBinary(Capture &, int nbOperator, Value lhs, Value rhs);
+std::optional<Value> importCompare(Capture &, int pyCompare, Value lhs, Value rhs);
+std::optional<Value> importUnary(Capture &, char op, Value operand);
+
+/// `tensor[index]` and `tensor[index] = value`.
+std::optional<Value> importSubscript(Capture &, Value tensor, Value index);
+bool importStoreSubscript(Capture &, Value tensor, Value index, Value value);
+
+/// Attributes of a tensor that need no call: shape, dtype, ndim, T, mT, device, ... Nullopt without a
+/// break if `name` is not one of them (the evaluator then looks for a method on the type).
+std::optional<Value> importTensorAttribute(Capture &, Value tensor, std::string_view name);
+
+} // namespace wok::capture
+
+#endif // WOK_CAPTURE_CAPTURE_H
