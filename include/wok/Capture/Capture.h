@@ -11,11 +11,12 @@
 
 #include "wok/Capture/Exit.h"
 #include "wok/Capture/Guard.h"
+#include "wok/Capture/Heap.h"
 #include "wok/Capture/Source.h"
 #include "wok/Capture/Value.h"
 #include "wok/Import/Graph.h"
 
-#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,12 +24,6 @@
 #include <vector>
 
 namespace wok::capture {
-
-/// A fresh container that capture made; `tuple`, `slice` and `range` are immutable.
-struct SequenceRow {
-  enum class Type : uint8_t { Tuple, List, Slice, Range } type;
-  std::vector<Value> items;
-};
 
 /// What capture remembers of a site between captures.
 struct SiteHistory {
@@ -43,7 +38,10 @@ struct SiteHistory {
 /// evaluator then truncates to the checkpoint before the instruction.
 class Capture {
 public:
-  explicit Capture(SiteHistory &history) : history(history) {}
+  explicit Capture(SiteHistory &history);
+  ~Capture();
+  Capture(const Capture &) = delete;
+  Capture &operator=(const Capture &) = delete;
 
   importer::Graph graph;
   SourceTable sources;
@@ -51,7 +49,8 @@ public:
 
   //===--- Values ---------------------------------------------------------===//
 
-  /// A live object found at `source`. Two calls with one object give one Value.
+  /// A live object found at `source`. Two calls with one source give one Value; one object that two
+  /// sources lead to is two Values (pure reads need not know that they are one: `sameObject` asks).
   Value known(PyObject *object, SourceId source);
   /// An object that folding made, or that is the same for ever (None, a small table). Steals nothing.
   Value constant(PyObject *object);
@@ -62,11 +61,23 @@ public:
   PyObject *object(Value value) const;
 
   Value tensor(TensorRow row);
-  TensorRow &tensorRow(Value value);
+  const TensorRow &tensorRow(Value value) const;
+  /// To change a row: what it was comes back if the instruction ends in a break.
+  TensorRow &changeTensor(Value value);
   Value scalar(ScalarRow row);
   const ScalarRow &scalarRow(Value value) const;
   Value sequence(SequenceRow::Type type, std::vector<Value> items);
-  SequenceRow &sequenceRow(Value value);
+  const SequenceRow &sequenceRow(Value value) const;
+  SequenceRow &changeSequence(Value value);
+  Value tuple(std::vector<Value> items) { return sequence(SequenceRow::Type::Tuple, std::move(items)); }
+  Value list(std::vector<Value> items) { return sequence(SequenceRow::Type::List, std::move(items)); }
+  Value table(TableRow row);
+  const TableRow &tableRow(Value value) const;
+  TableRow &changeTable(Value value);
+  Value iterator(IteratorRow row);
+  Value instance(InstanceRow row);
+  Value callable(CallableRow row);
+  Value cell(Value contents);
 
   //===--- Decisions: each leaves a guard ---------------------------------===//
 
@@ -75,6 +86,8 @@ public:
   /// Guards the value of an exact int, float, bool, str, bytes or None, or identity otherwise.
   void guardValue(Value value);
   void guardIdentity(Value value);
+  /// Decides `a is b`. Nullopt, with a break set, where only eager knows (a Scalar is no object yet).
+  std::optional<bool> sameObject(Value a, Value b);
   /// Asks for an int: a Known int (or bool) under a value guard, or a Scalar that is replaced by one
   /// and kept static from now on. Nullopt and no break set if it is not an int.
   std::optional<long long> asInt(Value value);
@@ -113,12 +126,19 @@ public:
   /// in-place operation. False, with a break set, if it cannot be postponed (views alive, overlap).
   bool write(Value target, importer::ValueId value);
 
+  /// Notes that a tensor operation was captured ("torch.add"): what reports count.
+  void noteOperation(std::string name);
+
   SiteHistory &history;
   uint32_t line = 0; ///< Of the instruction under evaluation.
 
+  /// For the evaluator and the exit builder: tables, journal, checkpoints.
+  struct State;
+  State &internal() { return *state; }
+
 private:
   std::optional<BreakInfo> broke;
-  struct State;
+  std::unique_ptr<State> state;
 };
 
 //===--- Importers of calls -------------------------------------------------===//

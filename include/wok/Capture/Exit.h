@@ -19,7 +19,7 @@ inline constexpr RecipeId noRecipe = UINT32_MAX;
   X(Source, "the object that `source` finds")                                                      \
   X(Constant, "`object`, held by the specialization")                                              \
   X(Null, "nothing: an unbound slot, PUSH_NULL")                                                   \
-  X(Tensor, "output `number` of the subgraph as a new tensor of `library`; `geometry` orders it")  \
+  X(Tensor, "output `number` of the subgraph as a new tensor of `library`, laid out by `strideOrder`") \
   X(View, "a view by `geometry` of the tensor operand 0")                                          \
   X(NumpyScalar, "output `number` of the subgraph as a NumPy scalar of its dtype")                 \
   X(PythonScalar, "output `number` of the subgraph (rank 0) as int, float or bool")                \
@@ -58,6 +58,9 @@ struct Recipe {
   PyObject *object = nullptr;
   std::vector<RecipeId> operands;
   Geometry geometry;
+  /// Tensor: dimension i of the (row-major) output is dimension strideOrder[i] of the tensor, so that
+  /// these are its dimensions in memory, outermost first. Empty: as they are.
+  std::vector<uint8_t> strideOrder;
 };
 
 /// One row an effect: (name, meaning). Effects are committed in program order.
