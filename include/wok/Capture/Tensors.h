@@ -35,6 +35,10 @@ struct TensorInfo {
   }
 };
 
+/// Looks for torch and NumPy among the modules that the process has imported. May run their Python
+/// (a self-test), so it is called between captures, never in one; cheap when nothing is new.
+void findTensorLibraries();
+
 /// Whether the type is exactly torch.Tensor, Parameter, Buffer, or numpy.ndarray. Cheap; imports
 /// nothing: libraries that the process has not imported have no tensors.
 bool isTensorType(PyTypeObject *type, Library &library);
@@ -56,6 +60,10 @@ PyObject *makeTensor(Library library, DType dtype, std::span<const int64_t> exte
 /// A view of `base` (as_strided): extents, strides and offset in elements from base's own first element.
 PyObject *makeView(Library library, PyObject *base, std::span<const int64_t> extents,
                    std::span<const int64_t> strides, int64_t offset);
+
+/// A NumPy scalar (`numpy.float32(...)`) of the element at `element`. New reference, or null with an
+/// exception.
+PyObject *makeNumpyScalar(DType dtype, const void *element);
 
 /// target.copy_(source) / numpy.copyto: bumps the version counter once. False with an exception.
 bool copyInto(Library library, PyObject *target, PyObject *source);
