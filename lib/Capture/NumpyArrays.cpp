@@ -1,7 +1,7 @@
 //===- NumpyArrays.cpp - numpy.ndarray objects ----------------------------===//
 //
-// Through NumPy's public C structs (ABI version 2) and the function table of its capsule; built
-// without NumPy's headers.
+// Through NumPy's public C structs (ABI version 2) and the function table of
+// its capsule; built without NumPy's headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,16 +35,18 @@ struct NumpyArray {
 
 enum NumpyFlags { CContiguous = 0x1, Aligned = 0x100, Writeable = 0x400 };
 
-/// By wok::DType; the numbers are part of NumPy's ABI. 'long' is i64 on the platforms Wok has.
-constexpr int typeNumbers[] = {/*bool*/ 0,  /*byte*/ 1,  /*ubyte*/ 2, /*short*/ 3, /*int*/ 5,
-                               /*long*/ 7,  /*half*/ 23, /*none*/ -1, /*float*/ 11, /*double*/ 12};
+/// By wok::DType; the numbers are part of NumPy's ABI. 'long' is i64 on the
+/// platforms Wok has.
+constexpr int typeNumbers[] = {
+    /*bool*/ 0, /*byte*/ 1,  /*ubyte*/ 2, /*short*/ 3,  /*int*/ 5,
+    /*long*/ 7, /*half*/ 23, /*none*/ -1, /*float*/ 11, /*double*/ 12};
 constexpr size_t typeCount = std::size(typeNumbers);
 
 struct NumpyAccess {
   PyTypeObject *arrayType = nullptr;
   NumpyDescr *descrs[typeCount] = {};
-  PyObject *(*newFromDescr)(PyTypeObject *, void *descr, int, const int64_t *, const int64_t *,
-                            void *, int, PyObject *) = nullptr;
+  PyObject *(*newFromDescr)(PyTypeObject *, void *descr, int, const int64_t *,
+                            const int64_t *, void *, int, PyObject *) = nullptr;
   int (*setBaseObject)(PyObject *, PyObject *) = nullptr;
   int (*copyInto)(PyObject *, PyObject *) = nullptr;
   PyObject *(*scalar)(void *, void *descr, PyObject *base) = nullptr;
@@ -85,7 +87,8 @@ bool dtypeOf(const NumpyDescr *descr, DType &dtype) {
     dtype = DType::F16;
     return true;
   default:
-    return false; // long long (9) is a type of its own: its results would be of another.
+    return false; // long long (9) is a type of its own: its results would be of
+                  // another.
   }
 }
 
@@ -102,7 +105,8 @@ void findNumpy() {
   if (!table)
     return;
   constexpr unsigned abi = 0x02000000;
-  if (reinterpret_cast<unsigned (*)()>(table[0])() != abi || sizeof(long) != 8) {
+  if (reinterpret_cast<unsigned (*)()>(table[0])() != abi ||
+      sizeof(long) != 8) {
     gaveUp = true;
     return;
   }
@@ -114,14 +118,19 @@ void findNumpy() {
       access->descrs[i] = descrFromType(typeNumbers[i]);
   access->copyInto = reinterpret_cast<decltype(access->copyInto)>(table[50]);
   access->scalar = reinterpret_cast<decltype(access->scalar)>(table[60]);
-  access->newFromDescr = reinterpret_cast<decltype(access->newFromDescr)>(table[94]);
-  access->setBaseObject = reinterpret_cast<decltype(access->setBaseObject)>(table[282]);
+  access->newFromDescr =
+      reinterpret_cast<decltype(access->newFromDescr)>(table[94]);
+  access->setBaseObject =
+      reinterpret_cast<decltype(access->setBaseObject)>(table[282]);
   access->errorContext =
-      findImported("numpy._core._multiarray_umath", "_extobj_contextvar").release();
+      findImported("numpy._core._multiarray_umath", "_extobj_contextvar")
+          .release();
   found = access;
 }
 
-bool isNumpyType(PyTypeObject *type) { return found && type == found->arrayType; }
+bool isNumpyType(PyTypeObject *type) {
+  return found && type == found->arrayType;
+}
 
 bool inspectNumpy(PyObject *object, TensorInfo &info, std::string *why) {
   auto *array = reinterpret_cast<NumpyArray *>(object);
@@ -129,8 +138,8 @@ bool inspectNumpy(PyObject *object, TensorInfo &info, std::string *why) {
   if (!dtypeOf(descr, info.dtype)) [[unlikely]]
     return refuse(why, "an array of a dtype without lowering");
   if (descr != found->descrs[static_cast<size_t>(info.dtype)]) [[unlikely]] {
-    // Not NumPy's own description: swapped bytes, or an equal copy (which may carry metadata, and
-    // then its results differ).
+    // Not NumPy's own description: swapped bytes, or an equal copy (which may
+    // carry metadata, and then its results differ).
     return refuse(why, "an array whose dtype is not in native form");
   }
   if (!(array->flags & Aligned)) [[unlikely]]
@@ -144,7 +153,8 @@ bool inspectNumpy(PyObject *object, TensorInfo &info, std::string *why) {
   info.requiresGrad = false;
   info.writable = array->flags & Writeable;
   for (int d = 0; d < array->rank; ++d)
-    if (array->strides[d] % info.itemBytes != 0 && array->extents[d] > 1) [[unlikely]]
+    if (array->strides[d] % info.itemBytes != 0 && array->extents[d] > 1)
+        [[unlikely]]
       return refuse(why, "an array whose strides are no whole elements");
   return true;
 }
@@ -163,8 +173,9 @@ PyObject *makeNumpy(DType dtype, std::span<const int64_t> extents,
       strides[d] *= descr->elementBytes;
   }
   Py_INCREF(descr); // NewFromDescr steals it.
-  PyObject *array = found->newFromDescr(found->arrayType, descr, int(extents.size()), extents.data(),
-                                        strideOrder.empty() ? nullptr : strides, nullptr, 0, nullptr);
+  PyObject *array = found->newFromDescr(
+      found->arrayType, descr, int(extents.size()), extents.data(),
+      strideOrder.empty() ? nullptr : strides, nullptr, 0, nullptr);
   if (array)
     *data = reinterpret_cast<NumpyArray *>(array)->data;
   return array;
@@ -177,12 +188,14 @@ PyObject *viewNumpy(PyObject *base, std::span<const int64_t> extents,
   for (size_t d = 0; d < strides.size(); ++d)
     bytes[d] = strides[d] * itemBytes;
   Py_INCREF(array->descr);
-  PyObject *view = found->newFromDescr(found->arrayType, array->descr, int(extents.size()),
-                                       extents.data(), bytes, array->data + offset * itemBytes,
+  PyObject *view = found->newFromDescr(found->arrayType, array->descr,
+                                       int(extents.size()), extents.data(),
+                                       bytes, array->data + offset * itemBytes,
                                        array->flags & Writeable, nullptr);
   if (!view)
     return nullptr;
-  Py_INCREF(base); // SetBaseObject steals it, and goes on to the base's own base as NumPy does.
+  Py_INCREF(base); // SetBaseObject steals it, and goes on to the base's own
+                   // base as NumPy does.
   if (found->setBaseObject(view, base) < 0) {
     Py_DECREF(view);
     return nullptr;
@@ -195,7 +208,8 @@ bool copyIntoNumpy(PyObject *target, PyObject *source) {
 }
 
 PyObject *makeNumpyScalar(DType dtype, const void *element) {
-  NumpyDescr *descr = found ? found->descrs[static_cast<size_t>(dtype)] : nullptr;
+  NumpyDescr *descr =
+      found ? found->descrs[static_cast<size_t>(dtype)] : nullptr;
   if (!descr) {
     PyErr_SetString(PyExc_TypeError, "NumPy has no such dtype");
     return nullptr;
@@ -212,11 +226,13 @@ int64_t numpyErrstate() {
     PyObject *function;
   };
   PyObject *capsule = nullptr;
-  if (PyContextVar_Get(found->errorContext, nullptr, &capsule) < 0 || !capsule) {
+  if (PyContextVar_Get(found->errorContext, nullptr, &capsule) < 0 ||
+      !capsule) {
     PyErr_Clear();
     return -1;
   }
-  auto *state = static_cast<ErrorState *>(PyCapsule_GetPointer(capsule, "numpy.ufunc.extobj"));
+  auto *state = static_cast<ErrorState *>(
+      PyCapsule_GetPointer(capsule, "numpy.ufunc.extobj"));
   int64_t mask = state ? state->mask : -1;
   if (!state)
     PyErr_Clear();

@@ -7,7 +7,8 @@
 
 namespace wok::capture {
 
-// Each function as its namesake in Tensors.h, for one library. `inspect*` has checked the type.
+// Each function as its namesake in Tensors.h, for one library. `inspect*` has
+// checked the type.
 bool inspectTorch(PyObject *object, TensorInfo &info, std::string *why);
 PyObject *makeTorch(DType dtype, std::span<const int64_t> extents,
                     std::span<const uint8_t> strideOrder, void **data);
@@ -27,9 +28,10 @@ bool isNumpyType(PyTypeObject *type);
 int64_t numpyErrstate();
 void findNumpy();
 
-/// Strides, in elements, of a dense tensor with `extents` laid out in `strideOrder`.
-void denseStrides(std::span<const int64_t> extents, std::span<const uint8_t> strideOrder,
-                  int64_t *strides);
+/// Strides, in elements, of a dense tensor with `extents` laid out in
+/// `strideOrder`.
+void denseStrides(std::span<const int64_t> extents,
+                  std::span<const uint8_t> strideOrder, int64_t *strides);
 
 /// Puts `text` in `why`, if it is asked for. Always false.
 inline bool refuse(std::string *why, const char *text) {

@@ -35,8 +35,8 @@ bool inspect(PyObject *object, TensorInfo &info, std::string *why) {
   return refuse(why, "an object of a subclass, or no tensor");
 }
 
-void denseStrides(std::span<const int64_t> extents, std::span<const uint8_t> strideOrder,
-                  int64_t *strides) {
+void denseStrides(std::span<const int64_t> extents,
+                  std::span<const uint8_t> strideOrder, int64_t *strides) {
   int64_t next = 1;
   for (size_t i = extents.size(); i-- > 0;) {
     size_t dim = strideOrder.empty() ? i : strideOrder[i];
@@ -48,7 +48,8 @@ void denseStrides(std::span<const int64_t> extents, std::span<const uint8_t> str
 std::optional<std::vector<uint8_t>> denseOrder(const TensorInfo &info) {
   std::vector<uint8_t> order(info.rank);
   std::iota(order.begin(), order.end(), uint8_t{0});
-  if (std::find(info.extents, info.extents + info.rank, 0) != info.extents + info.rank)
+  if (std::find(info.extents, info.extents + info.rank, 0) !=
+      info.extents + info.rank)
     return order;
   std::sort(order.begin(), order.end(), [&](uint8_t a, uint8_t b) {
     int64_t strideA = info.stride(a), strideB = info.stride(b);
@@ -66,13 +67,16 @@ std::optional<std::vector<uint8_t>> denseOrder(const TensorInfo &info) {
   return order;
 }
 
-PyObject *makeTensor(Library library, DType dtype, std::span<const int64_t> extents,
+PyObject *makeTensor(Library library, DType dtype,
+                     std::span<const int64_t> extents,
                      std::span<const uint8_t> strideOrder, void **data) {
-  return library == Library::Torch ? makeTorch(dtype, extents, strideOrder, data)
-                                   : makeNumpy(dtype, extents, strideOrder, data);
+  return library == Library::Torch
+             ? makeTorch(dtype, extents, strideOrder, data)
+             : makeNumpy(dtype, extents, strideOrder, data);
 }
 
-PyObject *makeView(Library library, PyObject *base, std::span<const int64_t> extents,
+PyObject *makeView(Library library, PyObject *base,
+                   std::span<const int64_t> extents,
                    std::span<const int64_t> strides, int64_t offset) {
   return library == Library::Torch ? viewTorch(base, extents, strides, offset)
                                    : viewNumpy(base, extents, strides, offset);

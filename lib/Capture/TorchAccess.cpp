@@ -18,10 +18,12 @@ namespace {
 TorchAccess *found = nullptr;
 bool gaveUp = false;
 
-constexpr int8_t torchTypes[] = {/*I1*/ 11, /*I8*/ 1,  /*U8*/ 0,    /*I16*/ 2, /*I32*/ 3,
-                                 /*I64*/ 4, /*F16*/ 5, /*BF16*/ 15, /*F32*/ 6, /*F64*/ 7};
-constexpr const char *torchNames[] = {"bool",  "int8",    "uint8",    "int16",   "int32",
-                                      "int64", "float16", "bfloat16", "float32", "float64"};
+constexpr int8_t torchTypes[] = {
+    /*I1*/ 11, /*I8*/ 1,  /*U8*/ 0,    /*I16*/ 2, /*I32*/ 3,
+    /*I64*/ 4, /*F16*/ 5, /*BF16*/ 15, /*F32*/ 6, /*F64*/ 7};
+constexpr const char *torchNames[] = {
+    "bool",  "int8",    "uint8",    "int16",   "int32",
+    "int64", "float16", "bfloat16", "float32", "float64"};
 
 template <class Function>
 void lookUp(Function &function, const char *name) {
@@ -47,7 +49,8 @@ Ref<> evaluate(PyObject *torch, const char *expression) {
     PyErr_Clear();
     return {};
   }
-  Ref<> result = Ref<>::steal(PyRun_String(expression, Py_eval_input, globals, globals));
+  Ref<> result =
+      Ref<>::steal(PyRun_String(expression, Py_eval_input, globals, globals));
   PyErr_Clear();
   return result;
 }
@@ -59,15 +62,22 @@ bool asKeys(PyObject *number, uint64_t &keys) {
   return !PyErr_Occurred();
 }
 
-void *handleOf(PyObject *tensor) { return reinterpret_cast<char *>(tensor) + sizeof(PyObject); }
-void *implOf(PyObject *tensor) { return *static_cast<void **>(handleOf(tensor)); }
+void *handleOf(PyObject *tensor) {
+  return reinterpret_cast<char *>(tensor) + sizeof(PyObject);
+}
+void *implOf(PyObject *tensor) {
+  return *static_cast<void **>(handleOf(tensor));
+}
 
-/// Finds the key set in a TensorImpl: the one word that says of each sample what Python says of it.
+/// Finds the key set in a TensorImpl: the one word that says of each sample
+/// what Python says of it.
 bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
-  Ref<> samples = evaluate(
-      torch, "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
-             "torch.empty(2, 3), torch.empty(2, device='meta'), torch.ones(2).to_sparse(),"
-             "torch.zeros(2, dtype=torch.complex64).conj(), torch._neg_view(torch.zeros(2)))]");
+  Ref<> samples =
+      evaluate(torch, "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
+                      "torch.empty(2, 3), torch.empty(2, device='meta'), "
+                      "torch.ones(2).to_sparse(),"
+                      "torch.zeros(2, dtype=torch.complex64).conj(), "
+                      "torch._neg_view(torch.zeros(2)))]");
   Ref<> inference = evaluate(
       torch, "torch.inference_mode()("
              "lambda: torch._C._dispatch_keys(torch.empty(2)).raw_repr())()");
@@ -85,7 +95,9 @@ bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
       uint64_t keys = 0, word = 0;
       if (!asKeys(PyTuple_GET_ITEM(pair, 1), keys))
         return false;
-      std::memcpy(&word, static_cast<char *>(implOf(PyTuple_GET_ITEM(pair, 0))) + offset, 8);
+      std::memcpy(
+          &word,
+          static_cast<char *>(implOf(PyTuple_GET_ITEM(pair, 0))) + offset, 8);
       all = word == keys;
       if (i == 0)
         torchAccess.plainKeys = keys;
@@ -98,16 +110,18 @@ bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
   return hits == 1;
 }
 
-/// Reads tensors whose answers are known through the fast way. Only after the version was checked:
-/// a wrong layout would not answer, but crash.
+/// Reads tensors whose answers are known through the fast way. Only after the
+/// version was checked: a wrong layout would not answer, but crash.
 bool selfTest(PyObject *torch, TorchAccess &access) {
-  if (!access.getDataPtr || !access.getSizes || !access.getStrides || !access.getDtype ||
-      !access.getDim || !access.requiresGrad)
+  if (!access.getDataPtr || !access.getSizes || !access.getStrides ||
+      !access.getDtype || !access.getDim || !access.requiresGrad)
     return false;
   Ref<> samples = evaluate(
       torch,
-      "[(t, t.data_ptr(), t.dim(), tuple(t.shape), tuple(t.stride()), n, t.requires_grad) for t, n in "
-      "((torch.zeros(5, 7).t()[1:, ::2], 6), (torch.zeros((), dtype=torch.int64), 4),"
+      "[(t, t.data_ptr(), t.dim(), tuple(t.shape), tuple(t.stride()), n, "
+      "t.requires_grad) for t, n in "
+      "((torch.zeros(5, 7).t()[1:, ::2], 6), (torch.zeros((), "
+      "dtype=torch.int64), 4),"
       "(torch.zeros(2, 3, 4, 5, 6, 7, 8, dtype=torch.bool), 11),"
       "(torch.zeros(3, dtype=torch.bfloat16, requires_grad=True), 15),"
       "(torch.nn.Parameter(torch.zeros(3, 2), requires_grad=False), 6))]");
@@ -121,17 +135,20 @@ bool selfTest(PyObject *torch, TorchAccess &access) {
     int32_t dtype = -1;
     int64_t dim = -1;
     if (access.getDataPtr(handle, &data) || access.getDim(handle, &dim) ||
-        access.getSizes(handle, &sizes) || access.getStrides(handle, &strides) ||
-        access.getDtype(handle, &dtype))
+        access.getSizes(handle, &sizes) ||
+        access.getStrides(handle, &strides) || access.getDtype(handle, &dtype))
       return false;
     if (PyLong_AsVoidPtr(PyTuple_GET_ITEM(row, 1)) != data ||
         PyLong_AsLongLong(PyTuple_GET_ITEM(row, 2)) != dim ||
         PyLong_AsLong(PyTuple_GET_ITEM(row, 5)) != dtype ||
-        access.requiresGrad(implOf(tensor)) != (PyTuple_GET_ITEM(row, 6) == Py_True))
+        access.requiresGrad(implOf(tensor)) !=
+            (PyTuple_GET_ITEM(row, 6) == Py_True))
       return false;
     for (int64_t d = 0; d < dim; ++d)
-      if (PyLong_AsLongLong(PyTuple_GET_ITEM(PyTuple_GET_ITEM(row, 3), d)) != sizes[d] ||
-          PyLong_AsLongLong(PyTuple_GET_ITEM(PyTuple_GET_ITEM(row, 4), d)) != strides[d])
+      if (PyLong_AsLongLong(PyTuple_GET_ITEM(PyTuple_GET_ITEM(row, 3), d)) !=
+              sizes[d] ||
+          PyLong_AsLongLong(PyTuple_GET_ITEM(PyTuple_GET_ITEM(row, 4), d)) !=
+              strides[d])
         return false;
   }
   return findKeySet(torch, access);
@@ -143,17 +160,21 @@ bool selfTestMaking(TorchAccess &access) {
     return false;
   int64_t sizes[] = {3, 4}, strides[] = {1, 3};
   for (bool strided : {false, true}) {
-    TorchHandle handle = strided ? access.emptyStridedCpu({sizes, 2}, {strides, 2}, 6, false)
-                                 : access.emptyCpu({sizes, 2}, 6, false, 0);
+    TorchHandle handle =
+        strided ? access.emptyStridedCpu({sizes, 2}, {strides, 2}, 6, false)
+                : access.emptyCpu({sizes, 2}, 6, false, 0);
     Ref<> tensor = Ref<>::steal(access.wrap(&handle));
     if (!tensor || tensor.type() != access.tensorType)
       return false;
     Ref<> shape = Ref<>::steal(PyObject_GetAttrString(tensor, "shape"));
     Ref<> stride = Ref<>::steal(PyObject_CallMethod(tensor, "stride", nullptr));
-    Ref<> expected = Ref<>::steal(Py_BuildValue("(ii)(ii)", 3, 4, strided ? 1 : 4, strided ? 3 : 1));
+    Ref<> expected = Ref<>::steal(
+        Py_BuildValue("(ii)(ii)", 3, 4, strided ? 1 : 4, strided ? 3 : 1));
     if (!shape || !stride || !expected ||
-        PyObject_RichCompareBool(shape, PyTuple_GET_ITEM(expected.get(), 0), Py_EQ) != 1 ||
-        PyObject_RichCompareBool(stride, PyTuple_GET_ITEM(expected.get(), 1), Py_EQ) != 1)
+        PyObject_RichCompareBool(shape, PyTuple_GET_ITEM(expected.get(), 0),
+                                 Py_EQ) != 1 ||
+        PyObject_RichCompareBool(stride, PyTuple_GET_ITEM(expected.get(), 1),
+                                 Py_EQ) != 1)
       return false;
   }
   return true;
@@ -166,26 +187,35 @@ void lookUpFunctions(TorchAccess &access) {
   lookUp(access.getDtype, "aoti_torch_get_dtype");
   lookUp(access.getDim, "aoti_torch_get_dim");
   lookUp(access.requiresGrad, "_ZNK3c1010TensorImpl13requires_gradEv");
-  lookUp(access.emptyCpu, "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEENS1_10ScalarTypeEbSt8optional"
-                          "INS1_12MemoryFormatEE");
-  lookUp(access.emptyStridedCpu,
-         "_ZN2at6detail17empty_strided_cpuEN3c108ArrayRefIlEES3_NS1_10ScalarTypeEb");
+  lookUp(
+      access.emptyCpu,
+      "_ZN2at6detail9empty_cpuEN3c108ArrayRefIlEENS1_10ScalarTypeEbSt8optional"
+      "INS1_12MemoryFormatEE");
+  lookUp(access.emptyStridedCpu, "_ZN2at6detail17empty_strided_"
+                                 "cpuEN3c108ArrayRefIlEES3_NS1_10ScalarTypeEb");
   lookUp(access.wrap, "_Z16THPVariable_WrapON2at10TensorBaseE");
-  lookUp(access.bumpVersion, "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE");
+  lookUp(access.bumpVersion,
+         "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE");
   lookUp(access.gradEnabled, "_ZN3c108GradMode10is_enabledEv");
   lookUp(access.inferenceEnabled, "_ZN3c1013InferenceMode10is_enabledEv");
-  lookUp(access.autocastEnabled, "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE");
+  lookUp(access.autocastEnabled,
+         "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE");
   lookUp(access.defaultDtype, "_ZN3c1031get_default_dtype_as_scalartypeEv");
-  lookUp(access.functionModes, "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
-  lookUp(access.functionDisabled, "_ZN2at4impl22PythonTorchFunctionTLS18get_disabled_stateEv");
-  lookUp(access.dispatchModes, "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb");
-  lookUp(access.keyIncluded, "_ZN3c104impl28tls_is_dispatch_key_includedENS_11DispatchKeyE");
+  lookUp(access.functionModes,
+         "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv");
+  lookUp(access.functionDisabled,
+         "_ZN2at4impl22PythonTorchFunctionTLS18get_disabled_stateEv");
+  lookUp(access.dispatchModes,
+         "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb");
+  lookUp(access.keyIncluded,
+         "_ZN3c104impl28tls_is_dispatch_key_includedENS_11DispatchKeyE");
 }
 
 /// What Python says where a function is not exported.
 void findPythonAmbient(PyObject *torch, TorchAccess &access) {
   auto set = [&](Ambient which, const char *expression) {
-    access.pythonAmbient[static_cast<size_t>(which)] = evaluate(torch, expression);
+    access.pythonAmbient[static_cast<size_t>(which)] =
+        evaluate(torch, expression);
   };
   set(Ambient::GradMode, "torch.is_grad_enabled");
   set(Ambient::InferenceMode, "torch.is_inference_mode_enabled");
@@ -193,9 +223,10 @@ void findPythonAmbient(PyObject *torch, TorchAccess &access) {
   set(Ambient::DefaultDtype, "torch.get_default_dtype");
   set(Ambient::FunctionModes, "lambda: torch._C._len_torch_function_stack() + "
                               "(not torch._C._is_torch_function_enabled())");
-  set(Ambient::DispatchModes, "lambda: torch._C._len_torch_dispatch_stack() + "
-                              "torch._C._dispatch_tls_is_dispatch_key_included("
-                              "torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)");
+  set(Ambient::DispatchModes,
+      "lambda: torch._C._len_torch_dispatch_stack() + "
+      "torch._C._dispatch_tls_is_dispatch_key_included("
+      "torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)");
 }
 
 /// The exchange API's fourth function, if the capsule has version 1 of it.
@@ -205,24 +236,30 @@ void findDlpack(PyObject *tensorType, TorchAccess &access) {
     Header *previous;
     void *functions[5];
   };
-  Ref<> capsule = Ref<>::steal(PyObject_GetAttrString(tensorType, "__dlpack_c_exchange_api__"));
+  Ref<> capsule = Ref<>::steal(
+      PyObject_GetAttrString(tensorType, "__dlpack_c_exchange_api__"));
   if (!capsule || !PyCapsule_IsValid(capsule, "dlpack_exchange_api")) {
     PyErr_Clear();
     return;
   }
-  auto *header = static_cast<Header *>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+  auto *header = static_cast<Header *>(
+      PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   while (header && header->major != 1)
     header = header->previous;
   if (header)
     access.dlTensorFromObject =
-        reinterpret_cast<decltype(access.dlTensorFromObject)>(header->functions[3]);
+        reinterpret_cast<decltype(access.dlTensorFromObject)>(
+            header->functions[3]);
 }
 
-/// Whether nothing of PyTorch's ambient state would make the self-test read something else.
+/// Whether nothing of PyTorch's ambient state would make the self-test read
+/// something else.
 bool isQuiet(PyObject *torch) {
-  Ref<> quiet = evaluate(torch, "not (torch._C._len_torch_function_stack() or "
-                                "torch._C._len_torch_dispatch_stack() or "
-                                "torch.is_inference_mode_enabled() or torch._C._get_tracing_state())");
+  Ref<> quiet = evaluate(
+      torch,
+      "not (torch._C._len_torch_function_stack() or "
+      "torch._C._len_torch_dispatch_stack() or "
+      "torch.is_inference_mode_enabled() or torch._C._get_tracing_state())");
   return quiet && quiet == Py_True;
 }
 
@@ -236,7 +273,8 @@ void *findTorchSymbol(const char *name) {
   if (void *address = dlsym(RTLD_DEFAULT, name))
     return address;
   // torch's own libraries are loaded with local visibility.
-  for (const char *library : {"libtorch_cpu.so", "libc10.so", "libtorch_python.so"})
+  for (const char *library :
+       {"libtorch_cpu.so", "libc10.so", "libtorch_python.so"})
     if (void *handle = dlopen(library, RTLD_NOLOAD | RTLD_NOW)) {
       void *address = dlsym(handle, name);
       dlclose(handle);
@@ -264,7 +302,8 @@ void findTorch() {
   Ref<> tensor = findImported("torch", "Tensor");
   Ref<> parameter = findImported("torch.nn.parameter", "Parameter");
   Ref<> version = findImported("torch", "__version__");
-  if (!tensor || !parameter || !PyType_Check(tensor) || !PyType_Check(parameter) || !isQuiet(torch))
+  if (!tensor || !parameter || !PyType_Check(tensor) ||
+      !PyType_Check(parameter) || !isQuiet(torch))
     return;
 
   auto *access = new TorchAccess;
@@ -282,13 +321,16 @@ void findTorch() {
   PyErr_Clear();
   const char *way = std::getenv("WOK_TORCH_ACCESS");
   bool mayBeFast = !way || std::string_view(way) != "dlpack";
-  // The version whose layout these facts are of: an at::Tensor follows the object's header.
+  // The version whose layout these facts are of: an at::Tensor follows the
+  // object's header.
   if (mayBeFast && text && std::strncmp(text, "2.13.", 5) == 0 &&
       access->tensorType->tp_basicsize == 48) {
     lookUpFunctions(*access);
-    Ref<> key = evaluate(torch, "int(torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)");
+    Ref<> key = evaluate(
+        torch, "int(torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)");
     if (key && PyLong_Check(key))
-      access->functorchKey = static_cast<uint16_t>(PyLong_AsUnsignedLongMask(key));
+      access->functorchKey =
+          static_cast<uint16_t>(PyLong_AsUnsignedLongMask(key));
     else
       access->keyIncluded = nullptr;
     access->layoutKnown = selfTest(torch, *access);
@@ -302,7 +344,8 @@ void findTorch() {
   }
   PyErr_Clear();
   if (!access->layoutKnown && !access->dlTensorFromObject) {
-    gaveUp = true; // Neither way: its tensors are objects like others, and break.
+    gaveUp =
+        true; // Neither way: its tensors are objects like others, and break.
     return;
   }
   found = access;

@@ -1,7 +1,8 @@
-//===- TorchAccess.h - PyTorch's functions, found at run time ----*- C++ -*-===//
+//===- TorchAccess.h - PyTorch's functions, found at run time ----*- C++
+//-*-===//
 //
-// What TorchTensors.cpp and Ambient.cpp call of PyTorch. Nothing is linked: the functions are looked
-// up in the process when it has imported torch.
+// What TorchTensors.cpp and Ambient.cpp call of PyTorch. Nothing is linked: the
+// functions are looked up in the process when it has imported torch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@ struct TorchIntArray {
   size_t size;
 };
 
-/// An `at::Tensor`. Its destructor makes it, like the original, a class that is returned through
-/// memory; the reference it owns is moved away before it dies.
+/// An `at::Tensor`. Its destructor makes it, like the original, a class that is
+/// returned through memory; the reference it owns is moved away before it dies.
 struct TorchHandle {
   void *impl = nullptr;
   TorchHandle() = default;
@@ -31,9 +32,10 @@ struct TorchHandle {
   ~TorchHandle() {}
 };
 
-/// The functions that read and make tensors. Two ways: `layoutKnown` says that the faster one, with
-/// the C shim and facts of this version of PyTorch that the self-test confirmed, may be used;
-/// otherwise DLPack's exchange API with checks through Python's attributes.
+/// The functions that read and make tensors. Two ways: `layoutKnown` says that
+/// the faster one, with the C shim and facts of this version of PyTorch that
+/// the self-test confirmed, may be used; otherwise DLPack's exchange API with
+/// checks through Python's attributes.
 struct TorchAccess {
   PyTypeObject *tensorType = nullptr;
   PyTypeObject *parameterType = nullptr;
@@ -48,14 +50,17 @@ struct TorchAccess {
 
   // Members of C++ classes whose arguments have the plain C calling convention.
   bool (*requiresGrad)(const void *impl) = nullptr;
-  TorchHandle (*emptyCpu)(TorchIntArray, int8_t scalarType, bool pinned, uint64_t noFormat) = nullptr;
-  TorchHandle (*emptyStridedCpu)(TorchIntArray, TorchIntArray, int8_t scalarType,
-                                 bool pinned) = nullptr;
-  PyObject *(*wrap)(TorchHandle *) = nullptr; ///< Takes the tensor out of the handle.
+  TorchHandle (*emptyCpu)(TorchIntArray, int8_t scalarType, bool pinned,
+                          uint64_t noFormat) = nullptr;
+  TorchHandle (*emptyStridedCpu)(TorchIntArray, TorchIntArray,
+                                 int8_t scalarType, bool pinned) = nullptr;
+  PyObject *(*wrap)(TorchHandle *) =
+      nullptr; ///< Takes the tensor out of the handle.
   void (*bumpVersion)(const void *handle) = nullptr;
 
-  /// Byte in a TensorImpl of its dispatch key set, which has all of layout, device, conj and neg
-  /// bits, subclasses with dispatch and functorch wrappers; and the sets of ordinary tensors.
+  /// Byte in a TensorImpl of its dispatch key set, which has all of layout,
+  /// device, conj and neg bits, subclasses with dispatch and functorch
+  /// wrappers; and the sets of ordinary tensors.
   size_t keySetOffset = 0;
   uint64_t plainKeys = 0, inferenceKeys = 0;
 
@@ -65,8 +70,8 @@ struct TorchAccess {
   // Python's ways: always there.
   Ref<> emptyStrided; ///< torch.empty_strided
   Ref<> asStrided;    ///< torch.as_strided
-  Ref<> copyName; ///< "copy_"
-  Ref<> dtypes[16]; ///< torch.float32, ... by wok::DType.
+  Ref<> copyName;     ///< "copy_"
+  Ref<> dtypes[16];   ///< torch.float32, ... by wok::DType.
 
   // Ambient state; null where PyTorch does not export it.
   bool (*gradEnabled)() = nullptr;
@@ -78,23 +83,26 @@ struct TorchAccess {
   bool (*dispatchModes)(bool skipInfra) = nullptr;
   bool (*keyIncluded)(uint16_t key) = nullptr;
   uint16_t functorchKey = 0;
-  Ref<> pythonAmbient[8]; ///< Callables that answer where the function above is null.
+  Ref<> pythonAmbient[8]; ///< Callables that answer where the function above is
+                          ///< null.
 
   /// PyTorch's number of a Wok element type (`c10::ScalarType`).
   static int8_t scalarType(unsigned dtype);
 };
 
-/// PyTorch as this process has it; null if it is not imported (or not wholly, or could not be
-/// understood). Looks at nothing but a pointer.
+/// PyTorch as this process has it; null if it is not imported (or not wholly,
+/// or could not be understood). Looks at nothing but a pointer.
 const TorchAccess *torchAccess();
 
-/// Finds PyTorch if the process has imported it since the last call. May run its Python code.
+/// Finds PyTorch if the process has imported it since the last call. May run
+/// its Python code.
 void findTorch();
 
 /// The address of a symbol in PyTorch's libraries, or null.
 void *findTorchSymbol(const char *name);
 
-/// An object of a module that the process has imported already; null (and no exception) otherwise.
+/// An object of a module that the process has imported already; null (and no
+/// exception) otherwise.
 Ref<> findImported(const char *module, const char *name);
 
 } // namespace wok::capture

@@ -1,7 +1,8 @@
 //===- TorchTensors.cpp - torch.Tensor objects ----------------------------===//
 //
-// Two ways to the same answers: PyTorch's C shim with facts of the installed version, and DLPack's
-// exchange API with Python attributes for what DLPack lets pass (FACTS of both in docs/Host.md).
+// Two ways to the same answers: PyTorch's C shim with facts of the installed
+// version, and DLPack's exchange API with Python attributes for what DLPack
+// lets pass (FACTS of both in docs/Host.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +21,11 @@ constexpr uint8_t noDType = 255;
 
 /// Wok's element type by PyTorch's scalar type.
 constexpr uint8_t wokTypes[] = {
-    /*uint8*/ 2, /*int8*/ 1, /*int16*/ 3, /*int32*/ 4, /*int64*/ 5, /*half*/ 6,
-    /*float*/ 8, /*double*/ 9, noDType, noDType, noDType, /*bool*/ 0,
-    noDType, noDType, noDType, /*bfloat16*/ 7};
+    /*uint8*/ 2, /*int8*/ 1,    /*int16*/ 3, /*int32*/ 4,
+    /*int64*/ 5, /*half*/ 6,
+    /*float*/ 8, /*double*/ 9,  noDType,     noDType,
+    noDType,     /*bool*/ 0,    noDType,     noDType,
+    noDType,     /*bfloat16*/ 7};
 
 bool dtypeOf(int32_t scalarType, DType &dtype) {
   if (scalarType < 0 || scalarType >= int32_t(std::size(wokTypes)) ||
@@ -32,7 +35,9 @@ bool dtypeOf(int32_t scalarType, DType &dtype) {
   return true;
 }
 
-void *handleOf(PyObject *tensor) { return reinterpret_cast<char *>(tensor) + sizeof(PyObject); }
+void *handleOf(PyObject *tensor) {
+  return reinterpret_cast<char *>(tensor) + sizeof(PyObject);
+}
 
 /// DLPack's description of a tensor (dlpack.h, version 1).
 struct DlTensor {
@@ -85,7 +90,8 @@ bool dtypeOf(const DlTensor &tensor, DType &dtype) {
   }
 }
 
-/// An attribute or the result of a method without arguments as a truth value; -1 if it raised.
+/// An attribute or the result of a method without arguments as a truth value;
+/// -1 if it raised.
 int truth(PyObject *object, const char *name, bool call) {
   Ref<> value = Ref<>::steal(call ? PyObject_CallMethod(object, name, nullptr)
                                   : PyObject_GetAttrString(object, name));
@@ -94,8 +100,8 @@ int truth(PyObject *object, const char *name, bool call) {
   return result;
 }
 
-bool inspectByDlpack(const TorchAccess &torch, PyObject *object, TensorInfo &info,
-                     std::string *why) {
+bool inspectByDlpack(const TorchAccess &torch, PyObject *object,
+                     TensorInfo &info, std::string *why) {
   DlTensor tensor;
   if (torch.dlTensorFromObject(object, &tensor)) {
     PyErr_Clear();
@@ -128,16 +134,18 @@ bool refuseKeys(PyObject *object, std::string *why) {
     return refuse(why, "a conjugate or negative view");
   Ref<> layout = Ref<>::steal(PyObject_GetAttrString(object, "layout"));
   Ref<> device = Ref<>::steal(PyObject_GetAttrString(object, "device"));
-  Ref<> text = Ref<>::steal(PyUnicode_FromFormat("a tensor of layout %S on %S", layout.get(),
-                                                 device.get()));
+  Ref<> text = Ref<>::steal(PyUnicode_FromFormat("a tensor of layout %S on %S",
+                                                 layout.get(), device.get()));
   const char *utf8 = text ? PyUnicode_AsUTF8(text) : nullptr;
   refuse(why, utf8 ? utf8 : "a tensor of another layout or device");
   PyErr_Clear();
   return false;
 }
 
-/// torch.empty_strided and the like, for versions whose functions are not known.
-PyObject *makeByPython(const TorchAccess &torch, DType dtype, std::span<const int64_t> extents,
+/// torch.empty_strided and the like, for versions whose functions are not
+/// known.
+PyObject *makeByPython(const TorchAccess &torch, DType dtype,
+                       std::span<const int64_t> extents,
                        std::span<const int64_t> strides) {
   Ref<> arguments = Ref<>::steal(PyTuple_New(2));
   Ref<> keywords = Ref<>::steal(PyDict_New());
@@ -156,8 +164,10 @@ PyObject *makeByPython(const TorchAccess &torch, DType dtype, std::span<const in
       PyTuple_SET_ITEM(tuple, d, number);
     }
   }
-  if (PyDict_SetItemString(keywords, "dtype", torch.dtypes[static_cast<size_t>(dtype)]) < 0 ||
-      PyDict_SetItemString(keywords, "device", Ref<>::steal(PyUnicode_FromString("cpu"))) < 0)
+  if (PyDict_SetItemString(keywords, "dtype",
+                           torch.dtypes[static_cast<size_t>(dtype)]) < 0 ||
+      PyDict_SetItemString(keywords, "device",
+                           Ref<>::steal(PyUnicode_FromString("cpu"))) < 0)
     return nullptr;
   return PyObject_Call(torch.emptyStrided, arguments, keywords);
 }
@@ -188,7 +198,8 @@ bool inspectTorch(PyObject *object, TensorInfo &info, std::string *why) {
   int32_t scalarType;
   int64_t rank;
   if (torch.getDtype(handle, &scalarType) || torch.getDim(handle, &rank) ||
-      torch.getSizes(handle, &info.extents) || torch.getStrides(handle, &info.strides) ||
+      torch.getSizes(handle, &info.extents) ||
+      torch.getStrides(handle, &info.strides) ||
       torch.getDataPtr(handle, &info.data)) [[unlikely]]
     return refuse(why, "a tensor without strided memory");
   if (!dtypeOf(scalarType, info.dtype)) [[unlikely]]
@@ -215,7 +226,8 @@ PyObject *makeTorch(DType dtype, std::span<const int64_t> extents,
       int8_t scalarType = TorchAccess::scalarType(static_cast<unsigned>(dtype));
       TorchHandle handle =
           rowMajor ? torch.emptyCpu(sizes, scalarType, false, 0)
-                   : torch.emptyStridedCpu(sizes, {strides, extents.size()}, scalarType, false);
+                   : torch.emptyStridedCpu(sizes, {strides, extents.size()},
+                                           scalarType, false);
       tensor = torch.wrap(&handle);
     } catch (const std::exception &) {
       return PyErr_NoMemory();
@@ -232,7 +244,8 @@ PyObject *makeTorch(DType dtype, std::span<const int64_t> extents,
   TensorInfo info;
   if (!inspectTorch(tensor, info, nullptr)) {
     Py_DECREF(tensor);
-    PyErr_SetString(PyExc_RuntimeError, "torch.empty_strided made an unusable tensor");
+    PyErr_SetString(PyExc_RuntimeError,
+                    "torch.empty_strided made an unusable tensor");
     return nullptr;
   }
   *data = info.data;
@@ -243,7 +256,8 @@ PyObject *viewTorch(PyObject *base, std::span<const int64_t> extents,
                     std::span<const int64_t> strides, int64_t offset) {
   const TorchAccess &torch = *torchAccess();
   // as_strided's offset counts from the start of the storage.
-  Ref<> own = Ref<>::steal(PyObject_CallMethod(base, "storage_offset", nullptr));
+  Ref<> own =
+      Ref<>::steal(PyObject_CallMethod(base, "storage_offset", nullptr));
   if (!own)
     return nullptr;
   int64_t start = PyLong_AsLongLong(own);
@@ -254,7 +268,8 @@ PyObject *viewTorch(PyObject *base, std::span<const int64_t> extents,
   if (!sizes || !steps)
     return nullptr;
   for (size_t d = 0; d < extents.size(); ++d) {
-    PyObject *size = PyLong_FromLongLong(extents[d]), *step = PyLong_FromLongLong(strides[d]);
+    PyObject *size = PyLong_FromLongLong(extents[d]),
+             *step = PyLong_FromLongLong(strides[d]);
     PyTuple_SET_ITEM(sizes.get(), d, size);
     PyTuple_SET_ITEM(steps.get(), d, step);
     if (!size || !step)
@@ -269,8 +284,9 @@ PyObject *viewTorch(PyObject *base, std::span<const int64_t> extents,
 
 bool copyIntoTorch(PyObject *target, PyObject *source) {
   PyObject *arguments[] = {target, source};
-  return Ref<>::steal(PyObject_VectorcallMethod(torchAccess()->copyName, arguments,
-                                                2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)) != nullptr;
+  return Ref<>::steal(PyObject_VectorcallMethod(
+             torchAccess()->copyName, arguments,
+             2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)) != nullptr;
 }
 
 int64_t torchAmbient(Ambient which) {
@@ -294,7 +310,8 @@ int64_t torchAmbient(Ambient which) {
   case Ambient::DefaultDtype:
     if (torch.defaultDtype) {
       DType dtype;
-      return dtypeOf(torch.defaultDtype(), dtype) ? static_cast<int64_t>(dtype) : -1;
+      return dtypeOf(torch.defaultDtype(), dtype) ? static_cast<int64_t>(dtype)
+                                                  : -1;
     }
     break;
   case Ambient::FunctionModes:
@@ -303,7 +320,8 @@ int64_t torchAmbient(Ambient which) {
     break;
   case Ambient::DispatchModes:
     if (torch.dispatchModes && torch.keyIncluded)
-      return torch.dispatchModes(false) || torch.keyIncluded(torch.functorchKey);
+      return torch.dispatchModes(false) ||
+             torch.keyIncluded(torch.functorchKey);
     break;
   case Ambient::Errstate:
   case Ambient::RecursionRoom:
@@ -312,7 +330,8 @@ int64_t torchAmbient(Ambient which) {
   // Not exported here: ask Python. What raises counts as a state of its own.
   PendingException pending;
   PyObject *callable = torch.pythonAmbient[static_cast<size_t>(which)];
-  Ref<> answer = Ref<>::steal(callable ? PyObject_CallNoArgs(callable) : nullptr);
+  Ref<> answer =
+      Ref<>::steal(callable ? PyObject_CallNoArgs(callable) : nullptr);
   int64_t result = -1;
   if (answer && which == Ambient::DefaultDtype) {
     for (size_t i = 0; i < std::size(torch.dtypes); ++i)

@@ -13,23 +13,32 @@ namespace wok::python {
 
 namespace {
 
-// Before an object with Py_TPFLAGS_MANAGED_DICT lie its dict and its values in place; one of them is
-// null. (pycore_object.h, which does not compile as C++ beside the other internal headers.)
-PyDictValues *valuesOf(PyObject *object) { return reinterpret_cast<PyDictValues **>(object)[-4]; }
-PyObject *managedDictOf(PyObject *object) { return reinterpret_cast<PyObject **>(object)[-3]; }
+// Before an object with Py_TPFLAGS_MANAGED_DICT lie its dict and its values in
+// place; one of them is null. (pycore_object.h, which does not compile as C++
+// beside the other internal headers.)
+PyDictValues *valuesOf(PyObject *object) {
+  return reinterpret_cast<PyDictValues **>(object)[-4];
+}
+PyObject *managedDictOf(PyObject *object) {
+  return reinterpret_cast<PyObject **>(object)[-3];
+}
 
 bool equalStrings(PyObject *a, PyObject *b) {
   if (!PyUnicode_IS_READY(a) || !PyUnicode_IS_READY(b))
     return false;
   Py_ssize_t length = PyUnicode_GET_LENGTH(a);
-  return length == PyUnicode_GET_LENGTH(b) && PyUnicode_KIND(a) == PyUnicode_KIND(b) &&
-         std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b), length * PyUnicode_KIND(a)) == 0;
+  return length == PyUnicode_GET_LENGTH(b) &&
+         PyUnicode_KIND(a) == PyUnicode_KIND(b) &&
+         std::memcmp(PyUnicode_DATA(a), PyUnicode_DATA(b),
+                     length * PyUnicode_KIND(a)) == 0;
 }
 
 bool equalInts(PyObject *a, PyObject *b) {
-  auto *x = reinterpret_cast<PyLongObject *>(a), *y = reinterpret_cast<PyLongObject *>(b);
+  auto *x = reinterpret_cast<PyLongObject *>(a),
+       *y = reinterpret_cast<PyLongObject *>(b);
   return Py_SIZE(a) == Py_SIZE(b) &&
-         std::memcmp(x->ob_digit, y->ob_digit, Py_ABS(Py_SIZE(a)) * sizeof(digit)) == 0;
+         std::memcmp(x->ob_digit, y->ob_digit,
+                     Py_ABS(Py_SIZE(a)) * sizeof(digit)) == 0;
 }
 
 /// Whether a stored key is `key`, both having the same hash.
@@ -37,21 +46,25 @@ Peek sameKey(PyObject *stored, PyObject *key) {
   if (stored == key)
     return Peek::Found;
   PyTypeObject *type = Py_TYPE(key), *other = Py_TYPE(stored);
-  bool plain = other == &PyUnicode_Type || other == &PyLong_Type || other == &PyFloat_Type ||
-               other == &PyBytes_Type || other == &PyBool_Type || stored == Py_None;
+  bool plain = other == &PyUnicode_Type || other == &PyLong_Type ||
+               other == &PyFloat_Type || other == &PyBytes_Type ||
+               other == &PyBool_Type || stored == Py_None;
   if (!plain)
     return Peek::Unknown;
-  if (type == other) // As ==, but for floats, where only bits are compared: NaN is no key twice.
-    return peekEqual(stored, key) ? Peek::Found
+  if (type == other) // As ==, but for floats, where only bits are compared: NaN
+                     // is no key twice.
+    return peekEqual(stored, key)  ? Peek::Found
            : type == &PyFloat_Type ? Peek::Unknown
                                    : Peek::Absent;
   // 1 == 1.0 == True: equal hashes of numbers of two types.
-  bool numbers = (type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type) &&
-                 other != &PyUnicode_Type && other != &PyBytes_Type && stored != Py_None;
+  bool numbers =
+      (type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type) &&
+      other != &PyUnicode_Type && other != &PyBytes_Type && stored != Py_None;
   if (numbers)
     return Peek::Unknown;
-  bool keyPlain = type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type ||
-                  type == &PyBytes_Type || type == &PyBool_Type || key == Py_None;
+  bool keyPlain = type == &PyUnicode_Type || type == &PyLong_Type ||
+                  type == &PyFloat_Type || type == &PyBytes_Type ||
+                  type == &PyBool_Type || key == Py_None;
   return keyPlain ? Peek::Absent : Peek::Unknown;
 }
 
@@ -63,11 +76,13 @@ Py_ssize_t indexAt(const PyDictKeysObject *keys, size_t slot) {
     return reinterpret_cast<const int16_t *>(keys->dk_indices)[slot];
   if (log < 32)
     return reinterpret_cast<const int32_t *>(keys->dk_indices)[slot];
-  return static_cast<Py_ssize_t>(reinterpret_cast<const int64_t *>(keys->dk_indices)[slot]);
+  return static_cast<Py_ssize_t>(
+      reinterpret_cast<const int64_t *>(keys->dk_indices)[slot]);
 }
 
 /// The index of `key`'s entry.
-Peek findKey(PyDictKeysObject *keys, PyObject *key, Py_hash_t hash, Py_ssize_t &index) {
+Peek findKey(PyDictKeysObject *keys, PyObject *key, Py_hash_t hash,
+             Py_ssize_t &index) {
   size_t mask = (size_t{1} << keys->dk_log2_size) - 1;
   size_t perturb = static_cast<size_t>(hash), slot = perturb & mask;
   bool general = keys->dk_kind == DICT_KEYS_GENERAL;
@@ -111,8 +126,8 @@ bool hashOf(PyObject *key, Py_hash_t &hash) {
     hash = PyObject_Hash(key); // Computed once and kept in the string.
     return hash != -1;
   }
-  bool plain = type == &PyLong_Type || type == &PyFloat_Type || type == &PyBytes_Type ||
-               type == &PyBool_Type || key == Py_None;
+  bool plain = type == &PyLong_Type || type == &PyFloat_Type ||
+               type == &PyBytes_Type || type == &PyBool_Type || key == Py_None;
   if (!plain && type->tp_hash != PyBaseObject_Type.tp_hash)
     return false;
   hash = type->tp_hash(key);
@@ -130,7 +145,8 @@ Peek peekDict(PyObject *dict, PyObject *key, PyObject *&value) {
   PyDictKeysObject *keys = table->ma_keys;
   Py_ssize_t index;
   if (keys->dk_kind != DICT_KEYS_GENERAL && Py_TYPE(key) != &PyUnicode_Type)
-    return Peek::Absent; // Only exact strings are in there; a str subclass is not asked.
+    return Peek::Absent; // Only exact strings are in there; a str subclass is
+                         // not asked.
   Peek found = findKey(keys, key, hash, index);
   if (found != Peek::Found)
     return found;
@@ -154,14 +170,16 @@ PyObject *peekInstanceDict(PyObject *object) {
     return managedDictOf(object);
   if (type->tp_dictoffset == 0)
     return nullptr;
-  PyObject **place = _PyObject_GetDictPtr(object); // Makes none: the dict is not managed.
+  PyObject **place =
+      _PyObject_GetDictPtr(object); // Makes none: the dict is not managed.
   return place ? *place : nullptr;
 }
 
 Peek peekAttribute(PyObject *object, PyObject *name, PyObject *&value) {
   value = nullptr;
   if (hasInlineValues(object)) {
-    PyDictKeysObject *keys = reinterpret_cast<PyHeapTypeObject *>(Py_TYPE(object))->ht_cached_keys;
+    PyDictKeysObject *keys =
+        reinterpret_cast<PyHeapTypeObject *>(Py_TYPE(object))->ht_cached_keys;
     Py_hash_t hash;
     Py_ssize_t index;
     if (!keys || !PyUnicode_CheckExact(name) || !hashOf(name, hash))
@@ -177,7 +195,8 @@ Peek peekAttribute(PyObject *object, PyObject *name, PyObject *&value) {
 }
 
 PyObject *peekType(PyTypeObject *type, PyObject *name) {
-  return type->tp_mro && PyUnicode_CheckExact(name) ? _PyType_Lookup(type, name) : nullptr;
+  return type->tp_mro && PyUnicode_CheckExact(name) ? _PyType_Lookup(type, name)
+                                                    : nullptr;
 }
 
 bool peekEqual(PyObject *a, PyObject *b) {
@@ -190,12 +209,14 @@ bool peekEqual(PyObject *a, PyObject *b) {
     return equalInts(a, b);
   if (type == &PyFloat_Type)
     return std::memcmp(&reinterpret_cast<PyFloatObject *>(a)->ob_fval,
-                       &reinterpret_cast<PyFloatObject *>(b)->ob_fval, sizeof(double)) == 0;
+                       &reinterpret_cast<PyFloatObject *>(b)->ob_fval,
+                       sizeof(double)) == 0;
   if (type == &PyUnicode_Type)
     return equalStrings(a, b);
   if (type == &PyBytes_Type)
     return Py_SIZE(a) == Py_SIZE(b) &&
-           std::memcmp(PyBytes_AS_STRING(a), PyBytes_AS_STRING(b), Py_SIZE(a)) == 0;
+           std::memcmp(PyBytes_AS_STRING(a), PyBytes_AS_STRING(b),
+                       Py_SIZE(a)) == 0;
   return false; // bool and None are singletons.
 }
 
@@ -218,7 +239,8 @@ uint64_t dictVersion(PyObject *dict) {
 }
 
 uint32_t typeVersion(PyTypeObject *type) {
-  return (type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+  return (type->tp_flags & Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag
+                                                         : 0;
 }
 
 bool peekOrder(PyObject *dict, PyObject *keys) {
