@@ -25,12 +25,31 @@
 
 namespace wok::capture {
 
+/// One input of a subgraph, in the order of the graph's `input` nodes.
+struct SubgraphInput {
+  enum class Kind : uint8_t {
+    Tensor, ///< A tensor or array, guarded by a `Predicate::Tensor` of the same source.
+    Int,    ///< An exact int (guarded by `IntRange`), passed as a rank-0 i64.
+    Float,  ///< An exact float (guarded by `FloatType`), passed as a rank-0 f64.
+  };
+  Kind kind = Kind::Tensor;
+  SourceId source = noSource;
+  importer::ValueId value = 0; ///< The `input` node.
+};
+
 /// What capture remembers of a site between captures.
 struct SiteHistory {
-  /// Sources whose int, float or extent had a second value: they become symbolic. (Key: printed
-  /// source, and dimension + 1 for extents.)
-  std::vector<std::pair<std::string, int32_t>> varied;
-  std::vector<std::pair<std::string, int32_t>> keepStatic;
+  /// An int, float or extent that a capture met: printed source, dimension + 1 for extents, value
+  /// (bits of a float). One that has another value at a later capture becomes symbolic then, unless
+  /// something asked for the value of the symbol.
+  struct Number {
+    std::string source;
+    int32_t dim;
+    int64_t bits;
+    bool varied = false;
+    bool keepStatic = false;
+  };
+  std::vector<Number> numbers;
   int8_t dynamic = -1; ///< As JitOptions::dynamic.
 };
 
@@ -99,6 +118,10 @@ public:
   /// torch.Size. Nullopt if it is no sequence.
   std::optional<std::vector<Value>> asItems(Value value);
 
+  /// Whether a live object can be read now. False, with a break set, if a store to it waits for the
+  /// exit; guards that it is none of the other objects that wait.
+  bool readable(Value value);
+
   /// Whether the value is (or, for a Known, holds) a tensor or array that could be one in the graph.
   bool isTensor(Value value) const;
   /// The tensor as a value of the graph; a live one becomes an input under a Tensor guard. Breaks
@@ -112,6 +135,9 @@ public:
   /// Asks for the number behind an extent, and keeps it static.
   int64_t asConstant(importer::ExtentId extent);
 
+  /// Keeps a number of the history static from now on, and has the capture start again.
+  void keepStatic(SourceId source, int32_t dim);
+
   /// Reads ambient state and guards what it found.
   int64_t ambient(Ambient which);
 
@@ -119,6 +145,7 @@ public:
 
   std::nullopt_t breakHere(BreakInfo::Reason reason, std::string detail = {});
   const std::optional<BreakInfo> &pendingBreak() const { return broke; }
+  void clearBreak();
 
   //===--- Effects ----------------------------------------------------------===//
 
@@ -137,6 +164,13 @@ public:
   State &internal() { return *state; }
 
 private:
+  /// An int or float with a second value as a Scalar.
+  std::optional<Value> symbolicNumber(PyObject *object, SourceId source);
+  /// Notes a number in the history. True if it is symbolic.
+  bool meetNumber(SourceId source, int32_t dim, int64_t bits);
+  void keepSymbolsStatic(importer::ExtentId extent);
+  bool guardApart(const TensorRow &written, const TensorRow &other);
+
   std::optional<BreakInfo> broke;
   std::unique_ptr<State> state;
 };

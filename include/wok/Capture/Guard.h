@@ -32,7 +32,7 @@ namespace wok::capture {
   X(Tensor, "a tensor as `tensors[number]` describes it", 10)                                      \
   X(ExtentRelation, "relation `number` between extents holds", 3)                                  \
   X(NoOverlap, "the storage does not overlap that of source `number`", 20)                         \
-  X(Ambient, "the ambient state `object` has value `number`", 5)                                   \
+  X(Ambient, "the ambient state `upper` has value `number`", 5)                                   \
   X(RefCountAbove, "the reference count is above `number`", 1)
 
 enum class Predicate : uint8_t {
@@ -100,6 +100,9 @@ struct GuardList {
   std::vector<ExtentRelation> relations;
 
   void add(const Guard &guard);
+  /// Drops guards that stronger ones make redundant and puts parents before children, what compares
+  /// two sources last. Called once, when nothing is truncated any more.
+  void finish(const SourceTable &sources);
 };
 
 } // namespace wok::capture

@@ -18,17 +18,7 @@
 
 namespace wok::python {
 
-/// One input of a subgraph, in the order of the graph's `input` nodes.
-struct SubgraphInput {
-  enum class Kind : uint8_t {
-    Tensor, ///< A tensor or array, guarded by a `Predicate::Tensor` of the same source.
-    Int,    ///< An exact int (guarded by `IntRange`), passed as a rank-0 i64.
-    Float,  ///< An exact float (guarded by `FloatType`), passed as a rank-0 f64.
-  };
-  Kind kind = Kind::Tensor;
-  capture::SourceId source = capture::noSource;
-  importer::ValueId value = 0; ///< The `input` node.
-};
+using capture::SubgraphInput;
 
 /// What a capture found. Owns (through `sources`) every Python object that guards and recipes name.
 ///
