@@ -501,37 +501,49 @@ GraphBuilder::Result GraphBuilder::slice(ValueId a,
                                          std::span<const int64_t> offsets,
                                          std::span<const ExtentId> sizes,
                                          std::span<const int64_t> strides) {
+  return slice(a, extents(offsets), sizes, strides);
+}
+
+GraphBuilder::Result GraphBuilder::slice(ValueId a,
+                                         std::span<const ExtentId> offsets,
+                                         std::span<const ExtentId> sizes,
+                                         std::span<const int64_t> strides) {
+  constexpr int64_t dynamic = runtime::dynamicExtent;
   const Extents &from = type(a).extents;
   if (offsets.size() != from.size() || sizes.size() != from.size() ||
       strides.size() != from.size())
     return fail(Failure::Invalid, "a slice has one range a dimension");
   bool whole = true;
-  std::vector<int64_t> staticSizes;
+  std::vector<int64_t> staticOffsets, staticSizes;
   for (size_t i = 0; i < from.size(); ++i) {
-    int64_t extent = graph.constantValue(from[i]),
-            size = graph.constantValue(sizes[i]);
+    int64_t extent = graph.constantValue(from[i]);
+    int64_t offset = graph.constantValue(offsets[i]);
+    int64_t size = graph.constantValue(sizes[i]);
+    staticOffsets.push_back(offset);
     staticSizes.push_back(size);
-    whole &= offsets[i] == 0 && strides[i] == 1 && sizes[i] == from[i];
-    if (strides[i] == 0 || offsets[i] < 0 ||
-        (size != runtime::dynamicExtent && size < 0))
+    whole &= offset == 0 && strides[i] == 1 && sizes[i] == from[i];
+    if (strides[i] == 0 || (offset != dynamic && offset < 0) ||
+        (size != dynamic && size < 0))
       return fail(Failure::Invalid, "a slice outside its operand");
-    if (extent == runtime::dynamicExtent || size == runtime::dynamicExtent ||
-        size == 0)
+    if (extent == dynamic || offset == dynamic || size == dynamic || size == 0)
       continue;
     int64_t span, last;
     if (__builtin_mul_overflow(size - 1, strides[i], &span) ||
-        __builtin_add_overflow(offsets[i], span, &last) ||
-        offsets[i] >= extent || last < 0 || last >= extent)
+        __builtin_add_overflow(offset, span, &last) || offset >= extent ||
+        last < 0 || last >= extent)
       return fail(Failure::Invalid, "a slice outside its operand");
   }
   if (whole)
     return a;
+  std::vector<ExtentId> operands = dynamicOnes(offsets);
+  for (ExtentId size : dynamicOnes(sizes))
+    operands.push_back(size);
   return append(
       "wok.slice", {a}, {dtype(a), Extents(sizes.begin(), sizes.end())},
-      {{"offsets", std::vector<int64_t>(offsets.begin(), offsets.end())},
+      {{"offsets", std::move(staticOffsets)},
        {"sizes", std::move(staticSizes)},
        {"strides", std::vector<int64_t>(strides.begin(), strides.end())}},
-      dynamicOnes(sizes));
+      std::move(operands));
 }
 
 GraphBuilder::Result GraphBuilder::pad(ValueId a, ValueId value,

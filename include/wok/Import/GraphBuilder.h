@@ -120,6 +120,10 @@ public:
   Result slice(ValueId a, std::span<const int64_t> offsets,
                std::span<const ExtentId> sizes,
                std::span<const int64_t> strides);
+  /// The same with symbolic offsets.
+  Result slice(ValueId a, std::span<const ExtentId> offsets,
+               std::span<const ExtentId> sizes,
+               std::span<const int64_t> strides);
   /// Adds `low` and `high` (not negative) elements of the 0-d `value` before
   /// and after.
   Result pad(ValueId a, ValueId value, std::span<const int64_t> low,

@@ -178,6 +178,10 @@ TEST_F(GraphBuilderTest, SlicesStayInside) {
   ValueId tail = b.slice(s, Dims{1}, std::vector{less}, Dims{1}).value();
   EXPECT_EQ(attribute<Dims>("sizes"), Dims{runtime::dynamicExtent});
   EXPECT_EQ(graph.allNodes()[tail].extentOperands, std::vector{less});
+  // The last element of a symbolic extent.
+  ValueId end = b.slice(s, std::vector{less}, b.extents({1}), Dims{1}).value();
+  EXPECT_EQ(attribute<Dims>("offsets"), Dims{runtime::dynamicExtent});
+  EXPECT_EQ(graph.allNodes()[end].extentOperands, std::vector{less});
 
   size_t nodes = graph.allNodes().size();
   expectFailure(b.slice(x, Dims{1}, b.extents({8}), Dims{1}), Failure::Invalid,
