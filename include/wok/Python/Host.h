@@ -44,7 +44,7 @@ struct Arrival {
   enum class Action : uint8_t {
     Interpret, ///< Nothing was done: CPython executes the instruction at the site.
     Resume,    ///< The frame was written; CPython goes on at `offset` with `stackDepth`.
-    Raise,     ///< A Python exception is set; it is raised at `offset`.
+    Raise,     ///< A Python exception is set; it is raised at `offset`, with `stackDepth`.
   };
   Action action = Action::Interpret;
   int32_t offset = 0;
@@ -94,6 +94,16 @@ PyObject *statistics();
 /// "code": str, "detail": str, "hint": str, "filename": str, "lineno": int, "cost_ns": int}]}.
 void beginRecording();
 PyObject *endRecording();
+
+//===--- What the frame evaluator's side offers ----------------------------===//
+
+/// `wok.BreakError`, which `fullgraph=True` raises at a break. Borrowed; null with an exception set if
+/// there is no memory for it.
+PyObject *breakErrorType();
+
+/// The Python function that `wok.jit` wrapped in `callable`; null if it is none of ours. Borrowed. A
+/// capture that meets a call of such an object inlines this function.
+PyObject *jitTarget(PyObject *callable);
 
 } // namespace wok::python
 
