@@ -1,7 +1,8 @@
 //===- Ref.h - Owned and borrowed references --------------------*- C++ -*-===//
 //
-// Every Python object that Wok holds is held by a `Ref` or named by a `BorrowedRef`: who owns what
-// stands in the type. Both are one pointer wide. All members need the GIL.
+// Every Python object that Wok holds is held by a `Ref` or named by a
+// `BorrowedRef`: who owns what stands in the type. Both are one pointer wide.
+// All members need the GIL.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,8 +46,9 @@ private:
 
 /// A reference that is owned: dropped when the `Ref` is. May be null.
 ///
-/// Made by `steal` (takes over a new reference, as most of the C API returns one) or `share` (adds a
-/// reference of its own); there is no constructor from a bare pointer, which would not say which.
+/// Made by `steal` (takes over a new reference, as most of the C API returns
+/// one) or `share` (adds a reference of its own); there is no constructor from
+/// a bare pointer, which would not say which.
 template <class T = PyObject>
 class Ref {
 public:
@@ -56,8 +58,8 @@ public:
   Ref(const Ref &other) : object(other.object) { Py_XINCREF(pyObject()); }
   ~Ref() { Py_XDECREF(pyObject()); }
 
-  /// By value: the old object is dropped last, when `*this` already holds the new one (its
-  /// finalizer may look).
+  /// By value: the old object is dropped last, when `*this` already holds the
+  /// new one (its finalizer may look).
   Ref &operator=(Ref other) noexcept {
     std::swap(object, other.object);
     return *this;
@@ -92,18 +94,21 @@ public:
 
   /// Gives the reference to the caller.
   [[nodiscard]] T *release() { return std::exchange(object, nullptr); }
-  /// Gives the reference to the caller as `PyObject *`: what a C function returns.
-  [[nodiscard]] PyObject *releaseObject() { return reinterpret_cast<PyObject *>(release()); }
-  /// Gives up the pointer without dropping the reference: when the object outlives the
-  /// interpreter's use of it (at exit).
+  /// Gives the reference to the caller as `PyObject *`: what a C function
+  /// returns.
+  [[nodiscard]] PyObject *releaseObject() {
+    return reinterpret_cast<PyObject *>(release());
+  }
+  /// Gives up the pointer without dropping the reference: when the object
+  /// outlives the interpreter's use of it (at exit).
   void leak() { object = nullptr; }
 
 private:
   T *object = nullptr;
 };
 
-/// The exception of the thread, set aside while the holder lives: for work that must neither see
-/// nor lose it.
+/// The exception of the thread, set aside while the holder lives: for work that
+/// must neither see nor lose it.
 class PendingException {
 public:
   PendingException() { PyErr_Fetch(&type, &value, &traceback); }
@@ -119,7 +124,9 @@ private:
 
 template <class T>
 struct std::hash<wok::capture::Ref<T>> {
-  size_t operator()(const wok::capture::Ref<T> &ref) const { return std::hash<T *>()(ref.get()); }
+  size_t operator()(const wok::capture::Ref<T> &ref) const {
+    return std::hash<T *>()(ref.get());
+  }
 };
 
 #endif // WOK_CAPTURE_REF_H

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<OpInfo, 256> makeInfos() {
   std::array<OpInfo, 256> infos{};
-#define WOK_OPCODE(name, text, number, caches, pops, pushes, traits)                               \
+#define WOK_OPCODE(name, text, number, caches, pops, pushes, traits)           \
   infos[number] = OpInfo{text, caches, traits};
 #include "Opcodes.def"
 #undef WOK_OPCODE
@@ -20,11 +20,12 @@ constexpr std::array<OpInfo, 256> makeInfos() {
 }
 constexpr std::array<OpInfo, 256> infos = makeInfos();
 
-/// Reads the exception table: big-endian groups of six bits, bit 6 set on all but the last of a
-/// number; numbers come in fours.
+/// Reads the exception table: big-endian groups of six bits, bit 6 set on all
+/// but the last of a number; numbers come in fours.
 class ExceptionTableReader {
 public:
-  explicit ExceptionTableReader(std::span<const uint8_t> bytes) : bytes(bytes) {}
+  explicit ExceptionTableReader(std::span<const uint8_t> bytes)
+      : bytes(bytes) {}
 
   bool atEnd() const { return position == bytes.size(); }
 
@@ -34,7 +35,8 @@ public:
       uint8_t byte = bytes[position++];
       value = (value << 6) | (byte & 63);
       if (!(byte & 64))
-        return value <= INT32_MAX ? std::optional<int32_t>(value) : std::nullopt;
+        return value <= INT32_MAX ? std::optional<int32_t>(value)
+                                  : std::nullopt;
     }
     return std::nullopt;
   }
@@ -51,8 +53,8 @@ const OpInfo &opInfo(Op op) { return infos[static_cast<uint8_t>(op)]; }
 StackEffect stackEffect(Op op, uint32_t unsignedArg, bool jump) {
   [[maybe_unused]] const int32_t arg = static_cast<int32_t>(unsignedArg);
   switch (op) {
-#define WOK_OPCODE(name, text, number, caches, pops, pushes, traits)                               \
-  case Op::name:                                                                                   \
+#define WOK_OPCODE(name, text, number, caches, pops, pushes, traits)           \
+  case Op::name:                                                               \
     return {static_cast<int32_t>(pops), static_cast<int32_t>(pushes)};
 #include "Opcodes.def"
 #undef WOK_OPCODE
@@ -60,8 +62,9 @@ StackEffect stackEffect(Op op, uint32_t unsignedArg, bool jump) {
   return {0, 0};
 }
 
-std::optional<Bytecode> Bytecode::decode(std::span<const uint8_t> code,
-                                         std::span<const uint8_t> exceptionTable) {
+std::optional<Bytecode>
+Bytecode::decode(std::span<const uint8_t> code,
+                 std::span<const uint8_t> exceptionTable) {
   if (code.size() % 2 != 0 || code.size() / 2 > INT32_MAX / 4)
     return std::nullopt;
   Bytecode result;
@@ -76,7 +79,8 @@ std::optional<Bytecode> Bytecode::decode(std::span<const uint8_t> code,
       if (instruction.opOffset == size || instruction.opOffset - offset > 3)
         return std::nullopt;
       instruction.op = static_cast<Op>(code[2 * instruction.opOffset]);
-      instruction.arg = (instruction.arg << 8) | code[2 * instruction.opOffset + 1];
+      instruction.arg =
+          (instruction.arg << 8) | code[2 * instruction.opOffset + 1];
       if (instruction.op != Op::ExtendedArg)
         break;
     }
@@ -87,7 +91,9 @@ std::optional<Bytecode> Bytecode::decode(std::span<const uint8_t> code,
       return std::nullopt;
     const int64_t behind = instruction.opOffset + 1;
     if (info.traits & (JumpsForward | JumpsBackward)) {
-      int64_t target = info.traits & JumpsForward ? behind + instruction.arg : behind - int64_t(instruction.arg);
+      int64_t target = info.traits & JumpsForward
+                           ? behind + instruction.arg
+                           : behind - int64_t(instruction.arg);
       if (target < 0 || target >= size)
         return std::nullopt;
       instruction.target = static_cast<int32_t>(target);
@@ -96,8 +102,8 @@ std::optional<Bytecode> Bytecode::decode(std::span<const uint8_t> code,
     result.indexes[offset] = index;
     for (int32_t unit = offset + 1; unit < instruction.next; ++unit)
       result.indexes[unit] = -1 - index;
-    // KW_NAMES and PRECALL open a group, CALL closes it; whoever is inside keeps state (the names)
-    // that is not in the frame.
+    // KW_NAMES and PRECALL open a group, CALL closes it; whoever is inside
+    // keeps state (the names) that is not in the frame.
     result.inCallGroup.push_back(group && (info.traits & CallGroup));
     group = (info.traits & CallGroup) && instruction.op != Op::Call;
     if (instruction.op == Op::Resume && result.entryOffset < 0)
@@ -114,13 +120,15 @@ std::optional<Bytecode> Bytecode::decode(std::span<const uint8_t> code,
   while (!reader.atEnd()) {
     std::optional<int32_t> start = reader.number(), length = reader.number(),
                            target = reader.number(), depth = reader.number();
-    if (!start || !length || !target || !depth || *start > size || *length > size - *start ||
-        !result.at(*target))
+    if (!start || !length || !target || !depth || *start > size ||
+        *length > size - *start || !result.at(*target))
       return std::nullopt;
-    result.table.push_back({*start, *start + *length, *target, *depth >> 1, (*depth & 1) != 0});
+    result.table.push_back(
+        {*start, *start + *length, *target, *depth >> 1, (*depth & 1) != 0});
   }
-  if (!std::is_sorted(result.table.begin(), result.table.end(),
-                      [](const auto &a, const auto &b) { return a.start < b.start; }))
+  if (!std::is_sorted(
+          result.table.begin(), result.table.end(),
+          [](const auto &a, const auto &b) { return a.start < b.start; }))
     return std::nullopt;
   return result;
 }
@@ -132,20 +140,26 @@ const Instruction &Bytecode::containing(int32_t offset) const {
 }
 
 bool Bytecode::exitLegal(int32_t offset) const {
-  return entryOffset >= 0 && offset >= entryOffset && at(offset) && !inCallGroup[indexes[offset]];
+  return entryOffset >= 0 && offset >= entryOffset && at(offset) &&
+         !inCallGroup[indexes[offset]];
 }
 
 bool Bytecode::trapLegal(int32_t offset) const {
   if (!exitLegal(offset))
     return false;
   Op op = list[indexes[offset]].op;
-  // A CALL without PRECALL in front would be inside a group whose start we did not see.
-  return op != Op::Resume && op != Op::ReturnValue && op != Op::KwNames && op != Op::Call;
+  // A CALL without PRECALL in front would be inside a group whose start we did
+  // not see.
+  return op != Op::Resume && op != Op::ReturnValue && op != Op::KwNames &&
+         op != Op::Call;
 }
 
 const ExceptionHandler *Bytecode::handlerFor(int32_t offset) const {
-  auto behind = std::upper_bound(table.begin(), table.end(), offset,
-                                 [](int32_t value, const ExceptionHandler &row) { return value < row.start; });
+  auto behind =
+      std::upper_bound(table.begin(), table.end(), offset,
+                       [](int32_t value, const ExceptionHandler &row) {
+                         return value < row.start;
+                       });
   if (behind == table.begin())
     return nullptr;
   const ExceptionHandler &row = *std::prev(behind);

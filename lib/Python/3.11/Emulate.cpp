@@ -10,17 +10,20 @@ namespace wok::python {
 
 namespace {
 
-/// The value of `name`, or null; only if the probe runs no `__eq__` of the program.
+/// The value of `name`, or null; only if the probe runs no `__eq__` of the
+/// program.
 PyObject *lookUp(PyObject *dict, PyObject *name) {
   if (!PyDict_CheckExact(dict) ||
-      reinterpret_cast<PyDictObject *>(dict)->ma_keys->dk_kind == DICT_KEYS_GENERAL)
+      reinterpret_cast<PyDictObject *>(dict)->ma_keys->dk_kind ==
+          DICT_KEYS_GENERAL)
     return nullptr;
   return PyDict_GetItemWithError(dict, name);
 }
 
 } // namespace
 
-int32_t emulate(_PyInterpreterFrame *frame, const TrapCode &trap, int32_t offset) {
+int32_t emulate(_PyInterpreterFrame *frame, const TrapCode &trap,
+                int32_t offset) {
   const uint32_t arg = trap.trappedArg(offset);
   PyObject **fast = frame->localsplus;
   int &top = frame->stacktop;
@@ -56,7 +59,8 @@ int32_t emulate(_PyInterpreterFrame *frame, const TrapCode &trap, int32_t offset
     if (!value) {
       // A globals dict with foreign keys may hold the name after all.
       if (!PyDict_CheckExact(frame->f_globals) ||
-          reinterpret_cast<PyDictObject *>(frame->f_globals)->ma_keys->dk_kind == DICT_KEYS_GENERAL)
+          reinterpret_cast<PyDictObject *>(frame->f_globals)
+                  ->ma_keys->dk_kind == DICT_KEYS_GENERAL)
         return -1;
       value = lookUp(frame->f_builtins, name);
     }

@@ -11,10 +11,12 @@ namespace wok::python {
 
 class TrapCode;
 
-/// Executes the instruction under the trap at `offset` for CPython, if it is one that cannot raise,
-/// run Python or drop an object as `frame` stands: 90 % of the instructions that begin a line. Returns
-/// the offset of the next one; -1, with nothing changed, if CPython must do it.
-int32_t emulate(_PyInterpreterFrame *frame, const TrapCode &trap, int32_t offset);
+/// Executes the instruction under the trap at `offset` for CPython, if it is
+/// one that cannot raise, run Python or drop an object as `frame` stands: 90 %
+/// of the instructions that begin a line. Returns the offset of the next one;
+/// -1, with nothing changed, if CPython must do it.
+int32_t emulate(_PyInterpreterFrame *frame, const TrapCode &trap,
+                int32_t offset);
 
 } // namespace wok::python
 

@@ -24,11 +24,12 @@ namespace {
 struct ThreadState {
   uint32_t windows = 0;
   uint32_t pauses = 0;
-  /// Below this address of the C stack the hook is left out: with it every Python call takes C stack,
-  /// which plain CPython does not need. 0: not known yet.
+  /// Below this address of the C stack the hook is left out: with it every
+  /// Python call takes C stack, which plain CPython does not need. 0: not known
+  /// yet.
   uintptr_t stackFloor = 0;
-  /// The frame that was given to the evaluator that was there before us. If it comes back, the two
-  /// evaluators stand on each other.
+  /// The frame that was given to the evaluator that was there before us. If it
+  /// comes back, the two evaluators stand on each other.
   _PyInterpreterFrame *chained = nullptr;
 };
 thread_local ThreadState threadState;
@@ -43,7 +44,9 @@ struct HookState {
   std::unordered_map<PyObject *, PyObject *> generators;
   std::unordered_map<PyObject *, PyObject *> generatorOfWeak;
 
-  bool wanted() const { return openThreads > 0 || everything || !generators.empty(); }
+  bool wanted() const {
+    return openThreads > 0 || everything || !generators.empty();
+  }
 };
 HookState &hook() {
   static auto &state = *new HookState;
@@ -65,7 +68,8 @@ void install() {
 
 void uninstall() {
   HookState &state = hook();
-  // Another evaluator may have come on top of ours; it will put ours back, which then finds no window.
+  // Another evaluator may have come on top of ours; it will put ours back,
+  // which then finds no window.
   if (!state.interpreter || state.interpreter->eval_frame != evaluateFrame)
     return;
   state.interpreter->eval_frame = state.previous;
@@ -77,14 +81,16 @@ void installOrUninstall() { hook().wanted() ? install() : uninstall(); }
 bool stackIsLow(ThreadState &thread) {
   char here;
   if (thread.stackFloor == 0) [[unlikely]] {
-    // The hook may use a quarter of the thread's stack; what the program itself needs stays.
+    // The hook may use a quarter of the thread's stack; what the program itself
+    // needs stays.
     thread.stackFloor = 1;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
       void *bottom = nullptr;
       size_t size = 0;
       if (pthread_attr_getstack(&attributes, &bottom, &size) == 0)
-        thread.stackFloor = reinterpret_cast<uintptr_t>(bottom) + size - size / 4;
+        thread.stackFloor =
+            reinterpret_cast<uintptr_t>(bottom) + size - size / 4;
       pthread_attr_destroy(&attributes);
     }
   }
@@ -92,7 +98,8 @@ bool stackIsLow(ThreadState &thread) {
 }
 
 /// A frame that is not watched goes to whoever would have got it without us.
-PyObject *chain(ThreadState &thread, PyThreadState *ts, _PyInterpreterFrame *frame, int throwFlag) {
+PyObject *chain(ThreadState &thread, PyThreadState *ts,
+                _PyInterpreterFrame *frame, int throwFlag) {
   _PyFrameEvalFunction previous = hook().previous;
   if (!previous || thread.chained == frame)
     return _PyEval_EvalFrameDefault(ts, frame, throwFlag);
@@ -104,11 +111,12 @@ PyObject *chain(ThreadState &thread, PyThreadState *ts, _PyInterpreterFrame *fra
 
 //===--- Arrivals ---------------------------------------------------------===//
 
-/// Makes a frame that stands at a site the current frame of its thread, as CPython's evaluator does
-/// for a frame that it runs, and takes a recursion level: so code of ours may run Python there.
+/// Makes a frame that stands at a site the current frame of its thread, as
+/// CPython's evaluator does for a frame that it runs, and takes a recursion
+/// level: so code of ours may run Python there.
 class FrameLink {
 public:
-  FrameLink(PyThreadState *ts, _PyInterpreterFrame *frame) : ts(ts), frame(frame) {
+  FrameLink(PyThreadState *ts, _PyInterpreterFrame *frame) : ts(ts) {
     _PyCFrame *below = ts->cframe;
     linked.use_tracing = below->use_tracing;
     linked.previous = below;
@@ -128,11 +136,11 @@ public:
 
 private:
   PyThreadState *ts;
-  _PyInterpreterFrame *frame;
   _PyCFrame linked;
 };
 
-Arrival arriveAt(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCode &watched, int32_t offset) {
+Arrival arriveAt(PyThreadState *ts, _PyInterpreterFrame *frame,
+                 WatchedCode &watched, int32_t offset) {
   ++hostCounters.arrivals;
   const int slots = frame->f_code->co_nlocalsplus;
   FrameView view;
@@ -147,18 +155,22 @@ Arrival arriveAt(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCode &wat
   view.offset = offset;
   view.isGenerator = frame->owner == FRAME_OWNED_BY_GENERATOR;
 
-  // Frames that our own work enters (finalizers, the libraries' Python) are not for capture.
+  // Frames that our own work enters (finalizers, the libraries' Python) are not
+  // for capture.
   HookPause pause;
   FrameLink link(ts, frame);
   Arrival arrival = arrive(*watched.sites(), view);
-  assert((arrival.action == Arrival::Action::Raise) == (PyErr_Occurred() != nullptr));
+  assert((arrival.action == Arrival::Action::Raise) ==
+         (PyErr_Occurred() != nullptr));
   return arrival;
 }
 
-/// Whether the evaluator came back because of a trap, and not because the frame is done.
-bool stoppedAtTrap(PyThreadState *ts, _PyInterpreterFrame *frame, const TrapCode &trap, PyObject *result,
-                   int32_t offset) {
-  // A null on top of the stack (PUSH_NULL) is a null result, but without an exception.
+/// Whether the evaluator came back because of a trap, and not because the frame
+/// is done.
+bool stoppedAtTrap(PyThreadState *ts, _PyInterpreterFrame *frame,
+                   const TrapCode &trap, PyObject *result, int32_t offset) {
+  // A null on top of the stack (PUSH_NULL) is a null result, but without an
+  // exception.
   if (!result)
     return ts->curexc_type == nullptr;
   switch (trap.pristineOp(offset)) {
@@ -175,12 +187,15 @@ bool stoppedAtTrap(PyThreadState *ts, _PyInterpreterFrame *frame, const TrapCode
 
 /// Runs a frame on trap code from where it stands to its return or yield.
 ///
-/// The frame owns a reference to its code; while it runs here that is one to the copy, and the one to
-/// the original is ours. Whoever sees the frame after it left sees the original.
+/// The frame owns a reference to its code; while it runs here that is one to
+/// the copy, and the one to the original is ours. Whoever sees the frame after
+/// it left sees the original.
 class TrapRun {
 public:
-  TrapRun(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCode &watched, TrapCode &trap)
-      : ts(ts), frame(frame), watched(watched), trap(trap), original(frame->f_code) {
+  TrapRun(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCode &watched,
+          TrapCode &trap)
+      : ts(ts), frame(frame), watched(watched), trap(trap),
+        original(frame->f_code) {
     ++hostCounters.frames;
     watched.retain();
     trap.retain();
@@ -201,18 +216,20 @@ public:
   TrapRun(const TrapRun &) = delete;
   TrapRun &operator=(const TrapRun &) = delete;
 
-  /// True: the frame is done, with `result`. False: it goes on, on its original code.
+  /// True: the frame is done, with `result`. False: it goes on, on its original
+  /// code.
   bool run(PyObject *&result) {
     int throwFlag = 0;
     for (;;) {
       result = _PyEval_EvalFrameDefault(ts, frame, throwFlag);
       throwFlag = 0;
-      const int32_t offset = static_cast<int32_t>(frame->prev_instr - trap.units());
+      const int32_t offset =
+          static_cast<int32_t>(frame->prev_instr - trap.units());
       if (!stoppedAtTrap(ts, frame, trap, result, offset)) [[unlikely]]
         return true;
       ++hostCounters.traps;
-      // What the trap "returned" was popped without losing its reference; there may have been nothing on
-      // the stack at all. `result` is never looked at.
+      // What the trap "returned" was popped without losing its reference; there
+      // may have been nothing on the stack at all. `result` is never looked at.
       ++frame->stacktop;
       trap.settle();
       if (!mayTakeOver()) {
@@ -227,11 +244,14 @@ public:
 
 private:
   /// Tracing sees every instruction of the original, and nothing of ours.
-  bool mayTakeOver() const { return !trap.isRetired() && !ts->cframe->use_tracing; }
+  bool mayTakeOver() const {
+    return !trap.isRetired() && !ts->cframe->use_tracing;
+  }
 
   void goOnAt(int32_t offset) { frame->prev_instr = trap.units() + offset - 1; }
 
-  /// The frame stopped at `offset`. Prepares it to be run again; returns the throw flag.
+  /// The frame stopped at `offset`. Prepares it to be run again; returns the
+  /// throw flag.
   int handleStop(int32_t offset) {
     while (trap.isSite(offset)) {
       if (watched.sites() && ts->recursion_remaining > 1) {
@@ -249,11 +269,14 @@ private:
         }
         if (arrival.action == Arrival::Action::Raise) {
           frame->stacktop = base + arrival.stackDepth;
-          frame->prev_instr = trap.units() + trap.bytecode().containing(arrival.offset).opOffset;
+          frame->prev_instr =
+              trap.units() +
+              trap.bytecode().containing(arrival.offset).opOffset;
           return 1;
         }
       }
-      if (!trap.isArmed(offset)) // The dispatcher took it away, or tracing began.
+      if (!trap.isArmed(
+              offset)) // The dispatcher took it away, or tracing began.
         break;
       int32_t next = emulate(frame, trap, offset);
       if (next < 0) {
@@ -269,7 +292,8 @@ private:
   }
 
   void restoreOriginal() {
-    const int32_t offset = static_cast<int32_t>(frame->prev_instr - trap.units());
+    const int32_t offset =
+        static_cast<int32_t>(frame->prev_instr - trap.units());
     assert(frame->f_code == trap.copy());
     frame->f_code = original;
     frame->prev_instr = _PyCode_CODE(original) + offset;
@@ -283,7 +307,8 @@ private:
   PyCodeObject *original;
 };
 
-PyObject *runOnTrapCode(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCode &watched, TrapCode &trap) {
+PyObject *runOnTrapCode(PyThreadState *ts, _PyInterpreterFrame *frame,
+                        WatchedCode &watched, TrapCode &trap) {
   PyObject *result = nullptr;
   if (TrapRun(ts, frame, watched, trap).run(result))
     return result;
@@ -292,24 +317,29 @@ PyObject *runOnTrapCode(PyThreadState *ts, _PyInterpreterFrame *frame, WatchedCo
 
 //===--- The hook ---------------------------------------------------------===//
 
-/// The call that makes a generator: its frame is about to be copied into the generator.
+/// The call that makes a generator: its frame is about to be copied into the
+/// generator.
 bool makesGenerator(const _PyInterpreterFrame *frame) {
-  return (frame->f_code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) &&
+  return (frame->f_code->co_flags &
+          (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) &&
          frame->owner != FRAME_OWNED_BY_GENERATOR;
 }
 
-/// Runs `frame` without the hook, so that CPython runs what it calls on one C frame.
-PyObject *evaluateUnhooked(PyThreadState *ts, _PyInterpreterFrame *frame, int throwFlag) {
+/// Runs `frame` without the hook, so that CPython runs what it calls on one C
+/// frame.
+PyObject *evaluateUnhooked(PyThreadState *ts, _PyInterpreterFrame *frame,
+                           int throwFlag) {
   ++hostCounters.capped;
   _PyFrameEvalFunction previous = hook().previous;
   uninstall();
-  PyObject *result = previous ? previous(ts, frame, throwFlag) : _PyEval_EvalFrameDefault(ts, frame, throwFlag);
+  PyObject *result = previous ? previous(ts, frame, throwFlag)
+                              : _PyEval_EvalFrameDefault(ts, frame, throwFlag);
   installOrUninstall();
   return result;
 }
 
-PyObject *evaluateWatched(ThreadState &thread, PyThreadState *ts, _PyInterpreterFrame *frame,
-                          int throwFlag) {
+PyObject *evaluateWatched(ThreadState &thread, PyThreadState *ts,
+                          _PyInterpreterFrame *frame, int throwFlag) {
   WatchedCode *watched = Registry::get().watch(frame->f_code);
   if (watched && watched->disabled) {
     HookPause pause;
@@ -317,13 +347,15 @@ PyObject *evaluateWatched(ThreadState &thread, PyThreadState *ts, _PyInterpreter
   }
   if (throwFlag || ts->cframe->use_tracing)
     return _PyEval_EvalFrameDefault(ts, frame, throwFlag);
-  TrapCode *trap = watched && !makesGenerator(frame) ? watched->trapCode() : nullptr;
+  TrapCode *trap =
+      watched && !makesGenerator(frame) ? watched->trapCode() : nullptr;
   if (!trap)
     return chain(thread, ts, frame, throwFlag);
   return runOnTrapCode(ts, frame, *watched, *trap);
 }
 
-PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame, int throwFlag) {
+PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame,
+                        int throwFlag) {
   ThreadState &thread = threadState;
   HookState &state = hook();
   if (ts->interp != state.interpreter || thread.pauses)
@@ -333,11 +365,13 @@ PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame, int throw
   if (thread.windows || state.everything)
     return evaluateWatched(thread, ts, frame, throwFlag);
   if (!state.generators.empty() && frame->owner == FRAME_OWNED_BY_GENERATOR &&
-      state.generators.count(reinterpret_cast<PyObject *>(_PyFrame_GetGenerator(frame)))) {
+      state.generators.count(
+          reinterpret_cast<PyObject *>(_PyFrame_GetGenerator(frame)))) {
     HookWindow window;
     return evaluateWatched(thread, ts, frame, throwFlag);
   }
-  // Left behind by an evaluator that was on top of ours when the last window closed.
+  // Left behind by an evaluator that was on top of ours when the last window
+  // closed.
   if (!state.wanted()) {
     _PyFrameEvalFunction previous = state.previous;
     uninstall();
@@ -347,14 +381,16 @@ PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame, int throw
   return chain(thread, ts, frame, throwFlag);
 }
 
-//===--- Audit hook and getter ----------------------------------------------===//
+//===--- Audit hook and getter
+//----------------------------------------------===//
 
 bool auditSelfTest = false;
 
-/// Trace functions see events of the original code only: frames that run on trap code when tracing
-/// begins must not meet a trap any more.
+/// Trace functions see events of the original code only: frames that run on
+/// trap code when tracing begins must not meet a trap any more.
 int auditHook(const char *event, PyObject *, void *) {
-  if (event[0] == 's' && (!std::strcmp(event, "sys.settrace") || !std::strcmp(event, "sys.setprofile")))
+  if (event[0] == 's' && (!std::strcmp(event, "sys.settrace") ||
+                          !std::strcmp(event, "sys.setprofile")))
     Registry::get().retireFlying();
   else if (event[0] == 'w' && !std::strcmp(event, "wok.selftest"))
     auditSelfTest = true;
@@ -362,7 +398,8 @@ int auditHook(const char *event, PyObject *, void *) {
 }
 
 PyObject *frameCode(PyObject *frame, void *) {
-  PyCodeObject *code = PyFrame_GetCode(reinterpret_cast<PyFrameObject *>(frame));
+  PyCodeObject *code =
+      PyFrame_GetCode(reinterpret_cast<PyFrameObject *>(frame));
   if (PyCodeObject *original = TrapCode::originalOf(code)) {
     Py_INCREF(original);
     Py_DECREF(code);
@@ -390,7 +427,8 @@ void forkedChild() {
 
 } // namespace
 
-//===--- Interface ----------------------------------------------------------===//
+//===--- Interface
+//----------------------------------------------------------===//
 
 HookWindow::HookWindow() {
   ThreadState &thread = threadState;
@@ -411,8 +449,10 @@ HookWindow::~HookWindow() {
 
 HookPause::HookPause() {
   ThreadState &thread = threadState;
-  // If nobody else wants the hook, CPython's own evaluator runs what comes at full speed.
-  if (thread.pauses++ == 0 && hook().openThreads == (thread.windows > 0) && !hook().everything)
+  // If nobody else wants the hook, CPython's own evaluator runs what comes at
+  // full speed.
+  if (thread.pauses++ == 0 && hook().openThreads == (thread.windows > 0) &&
+      !hook().everything)
     uninstall();
 }
 
@@ -429,12 +469,14 @@ void watchEverything(bool on) {
 }
 
 bool watchGenerator(PyObject *generator) {
-  if (!PyGen_CheckExact(generator) && !PyCoro_CheckExact(generator) && !PyAsyncGen_CheckExact(generator))
+  if (!PyGen_CheckExact(generator) && !PyCoro_CheckExact(generator) &&
+      !PyAsyncGen_CheckExact(generator))
     return true;
   HookState &state = hook();
   if (state.generators.count(generator))
     return true;
-  static PyMethodDef method = {"_generator_died", generatorDied, METH_O, nullptr};
+  static PyMethodDef method = {"_generator_died", generatorDied, METH_O,
+                               nullptr};
   static PyObject *callback = PyCFunction_New(&method, nullptr);
   PyObject *weak = callback ? PyWeakref_NewRef(generator, callback) : nullptr;
   if (!weak)
@@ -449,18 +491,22 @@ bool setUpFrameEvaluator() {
   static bool done = false;
   if (done)
     return true;
-  // An audit hook that is there already may veto ours, silently; hence the test.
+  // An audit hook that is there already may veto ours, silently; hence the
+  // test.
   if (PySys_AddAuditHook(auditHook, nullptr) < 0)
     return false;
   auditSelfTest = false;
   if (PySys_Audit("wok.selftest", nullptr) < 0)
     return false;
   if (!auditSelfTest) {
-    PyErr_SetString(PyExc_RuntimeError, "an audit hook of the program keeps Wok from adding its own");
+    PyErr_SetString(
+        PyExc_RuntimeError,
+        "an audit hook of the program keeps Wok from adding its own");
     return false;
   }
   hook().interpreter = PyInterpreterState_Get();
-  for (PyGetSetDef *getter = PyFrame_Type.tp_getset; getter && getter->name; ++getter)
+  for (PyGetSetDef *getter = PyFrame_Type.tp_getset; getter && getter->name;
+       ++getter)
     if (!std::strcmp(getter->name, "f_code"))
       getter->get = frameCode;
   pthread_atfork(nullptr, nullptr, forkedChild);

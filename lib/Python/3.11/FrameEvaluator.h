@@ -1,7 +1,8 @@
 //===- FrameEvaluator.h - The PEP 523 hook ----------------------*- C++ -*-===//
 //
-// Wok's frame evaluator is installed only while a window is open. In a window of its thread every
-// frame is watched: it runs on trap code, and its arrivals at sites go to the dispatcher.
+// Wok's frame evaluator is installed only while a window is open. In a window
+// of its thread every frame is watched: it runs on trap code, and its arrivals
+// at sites go to the dispatcher.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,8 @@
 
 namespace wok::python {
 
-/// While it lives, frames that this thread enters are watched. Nests. Needs the GIL at both ends.
+/// While it lives, frames that this thread enters are watched. Nests. Needs the
+/// GIL at both ends.
 class HookWindow {
 public:
   HookWindow();
@@ -21,9 +23,9 @@ public:
   HookWindow &operator=(const HookWindow &) = delete;
 };
 
-/// While it lives, frames that this thread enters are not watched, whatever windows are open or are
-/// opened in between; nor are they slowed down if no other thread has a window. Needs the GIL at both
-/// ends.
+/// While it lives, frames that this thread enters are not watched, whatever
+/// windows are open or are opened in between; nor are they slowed down if no
+/// other thread has a window. Needs the GIL at both ends.
 class HookPause {
 public:
   HookPause();
@@ -35,17 +37,20 @@ public:
 /// Whether a HookPause lives on this thread.
 bool isPaused();
 
-/// Watches every frame of every thread of the interpreter from now on (`--watch=all`), or no longer.
+/// Watches every frame of every thread of the interpreter from now on
+/// (`--watch=all`), or no longer.
 void watchEverything(bool on);
 
-/// A generator, coroutine or async generator that a watched call returned: a window opens whenever it
-/// runs. The hook stays installed as long as one lives. Other objects are ignored. False with an
-/// exception set if there is no memory.
+/// A generator, coroutine or async generator that a watched call returned: a
+/// window opens whenever it runs. The hook stays installed as long as one
+/// lives. Other objects are ignored. False with an exception set if there is no
+/// memory.
 bool watchGenerator(PyObject *generator);
 
-/// Makes ready what lasts as long as the process: the audit hook that sees `sys.settrace` coming, and
-/// the getter that hides trap code from `frame.f_code`. Once. False with a Python exception if the
-/// audit hook was vetoed: then nothing may be watched.
+/// Makes ready what lasts as long as the process: the audit hook that sees
+/// `sys.settrace` coming, and the getter that hides trap code from
+/// `frame.f_code`. Once. False with a Python exception if the audit hook was
+/// vetoed: then nothing may be watched.
 bool setUpFrameEvaluator();
 
 } // namespace wok::python

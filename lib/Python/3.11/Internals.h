@@ -1,8 +1,10 @@
 //===- Internals.h - CPython 3.11's internal headers ------------*- C++ -*-===//
 //
-// The only way into `Py_BUILD_CORE`: pycore_atomic.h does not compile as C++ while HAVE_STD_ATOMIC is
-// defined, and opcode.h's macros are undone again where they would get in the way. Layouts are those
-// of 3.11.0 to 3.11.x, which do not differ; the module's initialisation refuses every other version and debug builds.
+// The only way into `Py_BUILD_CORE`: pycore_atomic.h does not compile as C++
+// while HAVE_STD_ATOMIC is defined, and opcode.h's macros are undone again
+// where they would get in the way. Layouts are those of 3.11.0 to 3.11.x, which
+// do not differ; the module's initialisation refuses every other version and
+// debug builds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +26,11 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 extern "C" {
-#include "internal/pycore_interp.h"
-#include "internal/pycore_frame.h"
 #include "internal/pycore_ceval.h"
 #include "internal/pycore_code.h"
 #include "internal/pycore_dict.h"
+#include "internal/pycore_frame.h"
+#include "internal/pycore_interp.h"
 }
 #pragma GCC diagnostic pop
 

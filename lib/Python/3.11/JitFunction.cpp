@@ -22,23 +22,25 @@ namespace {
 
 /// A callable around another one; one layout for the three types.
 struct Wrapper {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject *callable;
   PyObject *dict;
   PyObject *weakReferences;
   JitOptions options;
-  /// The watched code of a plain function, valid while the function has that code and the registry
-  /// that generation.
+  /// The watched code of a plain function, valid while the function has that
+  /// code and the registry that generation.
   PyCodeObject *code;
   WatchedCode *watched;
   uint64_t generation;
 
-  static Wrapper *from(PyObject *object) { return reinterpret_cast<Wrapper *>(object); }
+  static Wrapper *from(PyObject *object) {
+    return reinterpret_cast<Wrapper *>(object);
+  }
   PyObject *object() { return reinterpret_cast<PyObject *>(this); }
 
   WatchedCode *watchedCode() {
-    auto *current = reinterpret_cast<PyCodeObject *>(PyFunction_GET_CODE(callable));
+    auto *current =
+        reinterpret_cast<PyCodeObject *>(PyFunction_GET_CODE(callable));
     Registry &registry = Registry::get();
     if (code != current || generation != registry.generation()) {
       watched = registry.watch(current, options);
@@ -49,9 +51,11 @@ struct Wrapper {
   }
 };
 
-//===--- Calls --------------------------------------------------------------===//
+//===--- Calls
+//--------------------------------------------------------------===//
 
-PyObject *callWatched(Wrapper *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+PyObject *callWatched(Wrapper *self, PyObject *const *args, size_t nargsf,
+                      PyObject *kwnames) {
   Ref<> callable = Ref<>::share(self->callable);
   Ref<> result;
   {
@@ -63,7 +67,8 @@ PyObject *callWatched(Wrapper *self, PyObject *const *args, size_t nargsf, PyObj
   return result.release();
 }
 
-PyObject *callFunction(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+PyObject *callFunction(PyObject *object, PyObject *const *args, size_t nargsf,
+                       PyObject *kwnames) {
   Wrapper *self = Wrapper::from(object);
   if (isPaused())
     return PyObject_Vectorcall(self->callable, args, nargsf, kwnames);
@@ -72,8 +77,9 @@ PyObject *callFunction(PyObject *object, PyObject *const *args, size_t nargsf, P
   // A trace function is owed a frame.
   if (watched && watched->sites() && !ts->cframe->use_tracing) {
     watched->retain();
-    PyObject *result = tryFrameless(*watched->sites(), reinterpret_cast<PyFunctionObject *>(self->callable),
-                                    args, nargsf, kwnames);
+    PyObject *result = tryFrameless(
+        *watched->sites(), reinterpret_cast<PyFunctionObject *>(self->callable),
+        args, nargsf, kwnames);
     watched->release();
     if (result) {
       ++hostCounters.frameless;
@@ -85,19 +91,23 @@ PyObject *callFunction(PyObject *object, PyObject *const *args, size_t nargsf, P
   return callWatched(self, args, nargsf, kwnames);
 }
 
-PyObject *callAny(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+PyObject *callAny(PyObject *object, PyObject *const *args, size_t nargsf,
+                  PyObject *kwnames) {
   Wrapper *self = Wrapper::from(object);
   if (isPaused())
     return PyObject_Vectorcall(self->callable, args, nargsf, kwnames);
   return callWatched(self, args, nargsf, kwnames);
 }
 
-PyObject *callDisabled(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+PyObject *callDisabled(PyObject *object, PyObject *const *args, size_t nargsf,
+                       PyObject *kwnames) {
   HookPause pause;
-  return PyObject_Vectorcall(Wrapper::from(object)->callable, args, nargsf, kwnames);
+  return PyObject_Vectorcall(Wrapper::from(object)->callable, args, nargsf,
+                             kwnames);
 }
 
-//===--- Attributes ---------------------------------------------------------===//
+//===--- Attributes
+//---------------------------------------------------------===//
 
 /// What the wrapper does not have itself, the wrapped callable has.
 PyObject *getAttribute(PyObject *object, PyObject *name) {
@@ -117,20 +127,25 @@ PyObject *getAttribute(PyObject *object, PyObject *name) {
   return result;
 }
 
-/// Attributes of functions that have a meaning for calls are those of the wrapped function, also when
-/// they are set.
+/// Attributes of functions that have a meaning for calls are those of the
+/// wrapped function, also when they are set.
 PyObject *getForwarded(PyObject *object, void *name) {
-  return PyObject_GetAttrString(Wrapper::from(object)->callable, static_cast<const char *>(name));
+  return PyObject_GetAttrString(Wrapper::from(object)->callable,
+                                static_cast<const char *>(name));
 }
 int setForwarded(PyObject *object, PyObject *value, void *name) {
-  return PyObject_SetAttrString(Wrapper::from(object)->callable, static_cast<const char *>(name), value);
+  return PyObject_SetAttrString(Wrapper::from(object)->callable,
+                                static_cast<const char *>(name), value);
 }
 
-PyObject *getWrapped(PyObject *object, void *) { return Py_NewRef(Wrapper::from(object)->callable); }
+PyObject *getWrapped(PyObject *object, void *) {
+  return Py_NewRef(Wrapper::from(object)->callable);
+}
 
 PyObject *represent(PyObject *object) {
   const char *kind = strrchr(Py_TYPE(object)->tp_name, '.') + 1;
-  return PyUnicode_FromFormat("<wok.%s of %R>", kind, Wrapper::from(object)->callable);
+  return PyUnicode_FromFormat("<wok.%s of %R>", kind,
+                              Wrapper::from(object)->callable);
 }
 
 PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
@@ -139,31 +154,42 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-/// By name where the name leads back here, as functions are pickled; else by what is wrapped.
+/// By name where the name leads back here, as functions are pickled; else by
+/// what is wrapped.
 PyObject *reduce(PyObject *object, PyObject *) {
   Wrapper *self = Wrapper::from(object);
   Ref<> module = Ref<>::steal(PyObject_GetAttrString(object, "__module__"));
-  Ref<> name = module ? Ref<>::steal(PyObject_GetAttrString(object, "__qualname__")) : Ref<>();
+  Ref<> name =
+      module ? Ref<>::steal(PyObject_GetAttrString(object, "__qualname__"))
+             : Ref<>();
   if (module && name && PyUnicode_Check(name.get())) {
     Ref<> found = Ref<>::steal(PyImport_GetModule(module));
-    Ref<> parts = found ? Ref<>::steal(PyObject_CallMethod(name, "split", "s", ".")) : Ref<>();
-    for (Py_ssize_t i = 0; found && parts && i < PyList_GET_SIZE(parts.get()); ++i)
-      found = Ref<>::steal(PyObject_GetAttr(found, PyList_GET_ITEM(parts.get(), i)));
+    Ref<> parts =
+        found ? Ref<>::steal(PyObject_CallMethod(name, "split", "s", "."))
+              : Ref<>();
+    for (Py_ssize_t i = 0; found && parts && i < PyList_GET_SIZE(parts.get());
+         ++i)
+      found = Ref<>::steal(
+          PyObject_GetAttr(found, PyList_GET_ITEM(parts.get(), i)));
     if (found.get() == object)
       return name.release();
   }
   PyErr_Clear();
   Ref<> wok = Ref<>::steal(PyImport_ImportModule("wok._jit"));
-  Ref<> rebuild = wok ? Ref<>::steal(PyObject_GetAttrString(wok, "_rebuild")) : Ref<>();
+  Ref<> rebuild =
+      wok ? Ref<>::steal(PyObject_GetAttrString(wok, "_rebuild")) : Ref<>();
   if (!rebuild)
     return nullptr;
-  return Py_BuildValue("N(Osii)", rebuild.release(), self->callable, strrchr(Py_TYPE(object)->tp_name, '.') + 1,
-                       int(self->options.fullgraph), int(self->options.dynamic));
+  return Py_BuildValue("N(Osii)", rebuild.release(), self->callable,
+                       strrchr(Py_TYPE(object)->tp_name, '.') + 1,
+                       int(self->options.fullgraph),
+                       int(self->options.dynamic));
 }
 
 PyObject *itself(PyObject *object, PyObject *) { return Py_NewRef(object); }
 
-//===--- Life ---------------------------------------------------------------===//
+//===--- Life
+//---------------------------------------------------------------===//
 
 int traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(Wrapper::from(object)->callable);
@@ -186,21 +212,27 @@ void deallocate(PyObject *object) {
   PyObject_GC_Del(object);
 }
 
-#define WOK_FORWARDED(name, doc)                                                                   \
-  { name, getForwarded, setForwarded, PyDoc_STR(doc), const_cast<char *>(name) }
+#define WOK_FORWARDED(name, doc)                                               \
+  {name, getForwarded, setForwarded, PyDoc_STR(doc), const_cast<char *>(name)}
 PyGetSetDef functionAttributes[] = {
-    {"__wrapped__", getWrapped, nullptr, PyDoc_STR("The callable that this one watches."), nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__wrapped__", getWrapped, nullptr,
+     PyDoc_STR("The callable that this one watches."), nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
+     nullptr},
     WOK_FORWARDED("__code__", "The code of the wrapped function."),
     WOK_FORWARDED("__defaults__", "The defaults of the wrapped function."),
-    WOK_FORWARDED("__kwdefaults__", "The keyword-only defaults of the wrapped function."),
-    WOK_FORWARDED("__annotations__", "The annotations of the wrapped function."),
+    WOK_FORWARDED("__kwdefaults__",
+                  "The keyword-only defaults of the wrapped function."),
+    WOK_FORWARDED("__annotations__",
+                  "The annotations of the wrapped function."),
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 #undef WOK_FORWARDED
 PyGetSetDef callableAttributes[] = {
-    {"__wrapped__", getWrapped, nullptr, PyDoc_STR("The callable that this one wraps."), nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__wrapped__", getWrapped, nullptr,
+     PyDoc_STR("The callable that this one wraps."), nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -216,11 +248,13 @@ PyMethodDef callableMethods[] = {
 };
 
 PyTypeObject makeType(const char *name, const char *doc) {
-  PyTypeObject type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  PyTypeObject type = {};
+  type.ob_base.ob_base.ob_refcnt = 1;
   type.tp_name = name;
   type.tp_doc = doc;
   type.tp_basicsize = sizeof(Wrapper);
-  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                  Py_TPFLAGS_HAVE_VECTORCALL |
                   Py_TPFLAGS_DISALLOW_INSTANTIATION;
   type.tp_vectorcall_offset = offsetof(Wrapper, vectorcall);
   type.tp_call = PyVectorcall_Call;
@@ -238,19 +272,22 @@ PyTypeObject makeType(const char *name, const char *doc) {
 }
 
 PyTypeObject jitFunctionType = [] {
-  PyTypeObject type = makeType("wok._wok.JitFunction", PyDoc_STR("A Python function that Wok watches."));
+  PyTypeObject type = makeType(
+      "wok._wok.JitFunction", PyDoc_STR("A Python function that Wok watches."));
   type.tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
   type.tp_descr_get = bind;
   type.tp_getset = functionAttributes;
   type.tp_methods = functionMethods;
   return type;
 }();
-PyTypeObject jitCallableType =
-    makeType("wok._wok.JitCallable", PyDoc_STR("A callable under which Wok watches."));
+PyTypeObject jitCallableType = makeType(
+    "wok._wok.JitCallable", PyDoc_STR("A callable under which Wok watches."));
 PyTypeObject disabledCallableType =
-    makeType("wok._wok.DisabledCallable", PyDoc_STR("A callable under which Wok does not watch."));
+    makeType("wok._wok.DisabledCallable",
+             PyDoc_STR("A callable under which Wok does not watch."));
 
-Ref<> make(PyTypeObject &type, vectorcallfunc vectorcall, PyObject *callable, const JitOptions &options) {
+Ref<> make(PyTypeObject &type, vectorcallfunc vectorcall, PyObject *callable,
+           const JitOptions &options) {
   auto *self = PyObject_GC_New(Wrapper, &type);
   if (!self)
     return nullptr;
@@ -269,7 +306,8 @@ Ref<> make(PyTypeObject &type, vectorcallfunc vectorcall, PyObject *callable, co
 } // namespace
 
 bool addJitTypes(PyObject *module) {
-  return PyModule_AddType(module, &jitFunctionType) == 0 && PyModule_AddType(module, &jitCallableType) == 0 &&
+  return PyModule_AddType(module, &jitFunctionType) == 0 &&
+         PyModule_AddType(module, &jitCallableType) == 0 &&
          PyModule_AddType(module, &disabledCallableType) == 0;
 }
 
@@ -284,7 +322,9 @@ Ref<> makeDisabled(PyObject *callable) {
 }
 
 PyObject *jitTarget(PyObject *callable) {
-  return Py_IS_TYPE(callable, &jitFunctionType) ? Wrapper::from(callable)->callable : nullptr;
+  return Py_IS_TYPE(callable, &jitFunctionType)
+             ? Wrapper::from(callable)->callable
+             : nullptr;
 }
 
 } // namespace wok::python

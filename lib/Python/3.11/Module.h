@@ -8,8 +8,8 @@
 
 namespace wok::python {
 
-/// Makes the module. Null with an ImportError where Wok cannot work: another version of CPython, a
-/// debug build, an audit hook that keeps ours out.
+/// Makes the module. Null with an ImportError where Wok cannot work: another
+/// version of CPython, a debug build, an audit hook that keeps ours out.
 PyObject *createModule();
 
 } // namespace wok::python

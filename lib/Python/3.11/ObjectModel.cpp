@@ -37,8 +37,8 @@ PyObject *materializedDict(PyObject *object) noexcept {
 
 /// A slot of a table of str keys, by identity or by value.
 static bool isKey(PyObject *key, PyObject *name) {
-  return key == name || (key && PyUnicode_CheckExact(key) &&
-                         _PyUnicode_EQ(key, name));
+  return key == name ||
+         (key && PyUnicode_CheckExact(key) && _PyUnicode_EQ(key, name));
 }
 
 PyObject *instanceAttribute(PyObject *object, PyObject *name) noexcept {
@@ -78,8 +78,8 @@ PyObject *dictValue(PyObject *dict, PyObject *key, bool &unsure) noexcept {
     return nullptr;
   }
   auto *table = reinterpret_cast<PyDictObject *>(dict);
-  // A table of str keys only is safe for a lookup; in a general one, a foreign key with an equal hash
-  // would be compared by its own `__eq__`.
+  // A table of str keys only is safe for a lookup; in a general one, a foreign
+  // key with an equal hash would be compared by its own `__eq__`.
   if (table->ma_keys->dk_kind == DICT_KEYS_GENERAL) {
     Py_hash_t hash = PyObject_Hash(key);
     PyDictKeyEntry *entries = DK_ENTRIES(table->ma_keys);

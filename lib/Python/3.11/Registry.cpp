@@ -1,6 +1,7 @@
 //===- Registry.cpp - The code objects that Wok watches -------------------===//
 //
-// Not co_extra: its free functions run in an interpreter that is half gone and crash there.
+// Not co_extra: its free functions run in an interpreter that is half gone and
+// crash there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +19,10 @@ using capture::Ref;
 
 namespace {
 
-/// A well-mixed number for (seed, code, offset) that is the same in every process.
-uint64_t mix(uint64_t seed, std::string_view name, int32_t firstLine, int32_t offset) {
+/// A well-mixed number for (seed, code, offset) that is the same in every
+/// process.
+uint64_t mix(uint64_t seed, std::string_view name, int32_t firstLine,
+             int32_t offset) {
   uint64_t state = seed * 0x9E3779B97F4A7C15ull + 0x2545F4914F6CDD1Dull;
   auto feed = [&](uint64_t word) {
     state ^= word;
@@ -40,8 +43,9 @@ std::shared_ptr<const Bytecode> decode(PyCodeObject *code) {
     return nullptr;
   }
   auto span = [](PyObject *object) {
-    return std::span(reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(object)),
-                     static_cast<size_t>(PyBytes_GET_SIZE(object)));
+    return std::span(
+        reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(object)),
+        static_cast<size_t>(PyBytes_GET_SIZE(object)));
   };
   auto decoded = Bytecode::decode(span(bytes), span(code->co_exceptiontable));
   if (!decoded || decoded->entry() < 0)
@@ -89,7 +93,8 @@ void WatchedCode::makeTrapCode() {
 void WatchedCode::arm(const std::vector<int32_t> &offsets) {
   for (int32_t offset : offsets) {
     auto place = std::lower_bound(armed.begin(), armed.end(), offset);
-    if ((place != armed.end() && *place == offset) || !decoded->trapLegal(offset))
+    if ((place != armed.end() && *place == offset) ||
+        !decoded->trapLegal(offset))
       continue;
     armed.insert(place, offset);
     if (trap)
@@ -128,7 +133,8 @@ WatchedCode *Registry::findSlowly(PyCodeObject *code) {
 
 WatchedCode *Registry::watch(PyCodeObject *code, const JitOptions &options) {
   if (WatchedCode *watched = find(code)) {
-    if (watched->options.fullgraph == options.fullgraph && watched->options.dynamic == options.dynamic)
+    if (watched->options.fullgraph == options.fullgraph &&
+        watched->options.dynamic == options.dynamic)
       return watched;
     forget(code);
   }
@@ -141,7 +147,8 @@ WatchedCode *Registry::add(PyCodeObject *code, const JitOptions &options) {
     static PyMethodDef method = {"_code_died", codeDied, METH_O, nullptr};
     callback = Ref<>::steal(PyCFunction_New(&method, nullptr));
   }
-  Ref<> weak = callback ? Ref<>::steal(PyWeakref_NewRef(reinterpret_cast<PyObject *>(code), callback))
+  Ref<> weak = callback ? Ref<>::steal(PyWeakref_NewRef(
+                              reinterpret_cast<PyObject *>(code), callback))
                         : Ref<>();
   if (!weak) {
     PyErr_Clear();
@@ -168,7 +175,9 @@ WatchedCode *Registry::add(PyCodeObject *code, const JitOptions &options) {
     std::vector<int32_t> offsets;
     for (const Instruction &instruction : watched->decoded->instructions())
       if (policy.mode == ArmPolicy::Mode::All ||
-          mix(policy.seed, text, code->co_firstlineno, instruction.offset) % 5 == 0)
+          mix(policy.seed, text, code->co_firstlineno, instruction.offset) %
+                  5 ==
+              0)
         offsets.push_back(instruction.offset);
     watched->arm(offsets);
   }

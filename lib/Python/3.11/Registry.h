@@ -17,26 +17,29 @@
 
 namespace wok::python {
 
-/// Which offsets are armed beside those that the dispatcher asks for. `WOK_ARM`.
+/// Which offsets are armed beside those that the dispatcher asks for.
+/// `WOK_ARM`.
 struct ArmPolicy {
   enum class Mode : uint8_t {
     Auto,   ///< None.
     All,    ///< Every legal offset.
-    Random, ///< About a fifth of them, chosen by `seed`, the offset and the code's name.
+    Random, ///< About a fifth of them, chosen by `seed`, the offset and the
+            ///< code's name.
   };
   Mode mode = Mode::Auto;
   uint64_t seed = 0;
 };
 
-/// What Wok knows of one code object. Counted: the registry holds it, and so does every frame that
-/// runs on its trap code.
+/// What Wok knows of one code object. Counted: the registry holds it, and so
+/// does every frame that runs on its trap code.
 class WatchedCode {
 public:
   void retain() { ++references; }
   void release();
 
   PyCodeObject *code() const { return original; }
-  /// Null if the code cannot be watched: not made by CPython's compiler, without a RESUME.
+  /// Null if the code cannot be watched: not made by CPython's compiler,
+  /// without a RESUME.
   const Bytecode *bytecode() const { return decoded.get(); }
   CodeSites *sites() const { return dispatch.get(); }
   const std::vector<int32_t> &armedOffsets() const { return armed; }
@@ -50,7 +53,8 @@ public:
   void arm(const std::vector<int32_t> &offsets);
   void disarm(const std::vector<int32_t> &offsets);
 
-  /// If frames run on the trap code, they go on as on the original, and later frames get a new copy.
+  /// If frames run on the trap code, they go on as on the original, and later
+  /// frames get a new copy.
   void retireFlying();
 
   /// Set by `wok.disable`: nothing under a frame of this code is watched.
@@ -83,13 +87,15 @@ public:
       return slot.watched;
     return findSlowly(code);
   }
-  /// As `find`, and starts watching. Null, and no exception, if there is no memory for it.
+  /// As `find`, and starts watching. Null, and no exception, if there is no
+  /// memory for it.
   WatchedCode *watch(PyCodeObject *code) {
     if (WatchedCode *watched = find(code))
       return watched;
     return add(code, JitOptions());
   }
-  /// Starts watching with `options`; what was known under other options is forgotten.
+  /// Starts watching with `options`; what was known under other options is
+  /// forgotten.
   WatchedCode *watch(PyCodeObject *code, const JitOptions &options);
 
   /// Forgets everything; only what `wok.disable` marked stays.
@@ -113,7 +119,9 @@ private:
     capture::Ref<> weak;
   };
 
-  static size_t hash(PyCodeObject *code) { return (reinterpret_cast<uintptr_t>(code) >> 5) % recentSize; }
+  static size_t hash(PyCodeObject *code) {
+    return (reinterpret_cast<uintptr_t>(code) >> 5) % recentSize;
+  }
   WatchedCode *findSlowly(PyCodeObject *code);
   WatchedCode *add(PyCodeObject *code, const JitOptions &options);
   void forget(PyCodeObject *code);

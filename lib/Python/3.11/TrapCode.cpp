@@ -14,7 +14,8 @@ using capture::Ref;
 
 namespace {
 
-/// Copy -> original, for all copies that live. Never destroyed: frames may outlive static data.
+/// Copy -> original, for all copies that live. Never destroyed: frames may
+/// outlive static data.
 std::unordered_map<PyCodeObject *, PyCodeObject *> &copies() {
   static auto &map = *new std::unordered_map<PyCodeObject *, PyCodeObject *>;
   return map;
@@ -38,7 +39,8 @@ bool isFused(int opcode) {
   }
 }
 
-/// The form of `opcode` that counts and specialises itself, as quickening would write it.
+/// The form of `opcode` that counts and specialises itself, as quickening would
+/// write it.
 int adaptive(int opcode) {
   switch (opcode) {
   case BINARY_OP:
@@ -70,10 +72,13 @@ int adaptive(int opcode) {
 
 } // namespace
 
-TrapCode *TrapCode::create(PyCodeObject *original, std::shared_ptr<const Bytecode> bytecode) {
-  // An unmodified `replace()` is the one way to copy everything that 3.11 keeps in a code object.
+TrapCode *TrapCode::create(PyCodeObject *original,
+                           std::shared_ptr<const Bytecode> bytecode) {
+  // An unmodified `replace()` is the one way to copy everything that 3.11 keeps
+  // in a code object.
   PendingException pending;
-  Ref<> copy = Ref<>::steal(PyObject_CallMethod(reinterpret_cast<PyObject *>(original), "replace", nullptr));
+  Ref<> copy = Ref<>::steal(PyObject_CallMethod(
+      reinterpret_cast<PyObject *>(original), "replace", nullptr));
   if (!copy || !PyCode_Check(copy.get()) ||
       Py_SIZE(copy.get()) != bytecode->size()) {
     PyErr_Clear();
@@ -124,16 +129,17 @@ void TrapCode::arm(int32_t offset) {
   state[offset] |= Armed;
   _Py_CODEUNIT *code = units();
   const Instruction *instruction = decoded->at(offset);
-  // A linear walk over the copy (`co_code`, quickening) takes the trap for an instruction without
-  // caches: what lies under it must read as CACHE 0.
+  // A linear walk over the copy (`co_code`, quickening) takes the trap for an
+  // instruction without caches: what lies under it must read as CACHE 0.
   if (instruction->opOffset == offset)
     for (int32_t unit = offset + 1; unit < instruction->next; ++unit)
       code[unit] = 0;
-  // The argument stays: an instruction in front that was fused with this one reads it.
+  // The argument stays: an instruction in front that was fused with this one
+  // reads it.
   code[offset] = _Py_MAKECODEUNIT(RETURN_VALUE, _Py_OPARG(code[offset]));
 
-  // Such an instruction would jump over the trap, so it is taken apart. Only one that has no
-  // EXTENDED_ARG behind it can be fused.
+  // Such an instruction would jump over the trap, so it is taken apart. Only
+  // one that has no EXTENDED_ARG behind it can be fused.
   if (instruction->opOffset != offset || offset == 0)
     return;
   const int32_t before = decoded->containing(offset - 1).opOffset;
@@ -146,10 +152,11 @@ void TrapCode::disarm(int32_t offset) {
     return;
   state[offset] &= ~Armed;
   _Py_CODEUNIT *code = units();
-  assert(_Py_OPCODE(code[offset]) == RETURN_VALUE && "somebody else writes to the copy");
+  assert(_Py_OPCODE(code[offset]) == RETURN_VALUE &&
+         "somebody else writes to the copy");
   int opcode = pristine[offset];
-  // Where the trap comes back soon, specialising would be lost work. (The caches are zero: that is
-  // where counting starts.)
+  // Where the trap comes back soon, specialising would be lost work. (The
+  // caches are zero: that is where counting starts.)
   if (!isSite(offset) || retired)
     if (object->co_warmup == 0)
       opcode = adaptive(opcode);

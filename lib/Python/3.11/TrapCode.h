@@ -1,8 +1,9 @@
 //===- TrapCode.h - A code object whose sites are traps ---------*- C++ -*-===//
 //
-// A watched code object gets one copy in which the first code unit of each site is a RETURN_VALUE. A
-// frame that runs on the copy comes back to the frame evaluator at a site with its true state. CPython
-// executes everything else, so a trap that is missed costs an optimisation and never correctness.
+// A watched code object gets one copy in which the first code unit of each site
+// is a RETURN_VALUE. A frame that runs on the copy comes back to the frame
+// evaluator at a site with its true state. CPython executes everything else, so
+// a trap that is missed costs an optimisation and never correctness.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +19,15 @@
 
 namespace wok::python {
 
-/// The copy, and which of its units are traps. Needs the GIL. Shared by the registry and the frames
-/// that run on it; counted, because either may be the last.
+/// The copy, and which of its units are traps. Needs the GIL. Shared by the
+/// registry and the frames that run on it; counted, because either may be the
+/// last.
 class TrapCode {
 public:
-  /// A copy of `original` without traps. Null, and no exception, if it cannot be copied.
-  static TrapCode *create(PyCodeObject *original, std::shared_ptr<const Bytecode> bytecode);
+  /// A copy of `original` without traps. Null, and no exception, if it cannot
+  /// be copied.
+  static TrapCode *create(PyCodeObject *original,
+                          std::shared_ptr<const Bytecode> bytecode);
 
   void retain() { ++references; }
   void release() {
@@ -34,11 +38,14 @@ public:
   PyCodeObject *copy() const { return object; }
   _Py_CODEUNIT *units() const { return _PyCode_CODE(object.get()); }
   const Bytecode &bytecode() const { return *decoded; }
-  /// What stands at `offset` in the original: any unit of an instruction but its caches.
-  Op pristineOp(int32_t offset) const { return static_cast<Op>(pristine[offset]); }
+  /// What stands at `offset` in the original: any unit of an instruction but
+  /// its caches.
+  Op pristineOp(int32_t offset) const {
+    return static_cast<Op>(pristine[offset]);
+  }
 
-  /// Makes `offset` a site; it stays one until it is removed. Offsets where no trap may be are
-  /// ignored.
+  /// Makes `offset` a site; it stays one until it is removed. Offsets where no
+  /// trap may be are ignored.
   void addSite(int32_t offset);
   void removeSite(int32_t offset);
   bool isSite(int32_t offset) const { return state[offset] & Site; }
@@ -46,14 +53,17 @@ public:
   bool hasSites() const { return sites > 0; }
 
   /// The argument of the trapped unit at `offset` (without EXTENDED_ARGs).
-  uint32_t trappedArg(int32_t offset) const { return _Py_OPARG(units()[offset]); }
+  uint32_t trappedArg(int32_t offset) const {
+    return _Py_OPARG(units()[offset]);
+  }
 
-  /// Lets the instruction at the site `offset` execute once, as a debugger steps over a breakpoint:
-  /// its unit is restored and its successors are trapped, until the next `settle`.
+  /// Lets the instruction at the site `offset` execute once, as a debugger
+  /// steps over a breakpoint: its unit is restored and its successors are
+  /// trapped, until the next `settle`.
   void passOver(int32_t offset);
 
-  /// Ends a `passOver`: every site is armed again and every other trap is gone. Called at each stop
-  /// and at each entry; cheap if there is nothing to do.
+  /// Ends a `passOver`: every site is armed again and every other trap is gone.
+  /// Called at each stop and at each entry; cheap if there is nothing to do.
   void settle() {
     if (!passed.empty() || !temporary.empty())
       settleSlowly();
@@ -77,15 +87,16 @@ private:
   void arm(int32_t offset);
   void disarm(int32_t offset);
   void settleSlowly();
-  /// The first offset at or behind `offset`, in straight line, where a trap may be; -1 if none.
+  /// The first offset at or behind `offset`, in straight line, where a trap may
+  /// be; -1 if none.
   int32_t firstLegal(int32_t offset) const;
 
   capture::Ref<PyCodeObject> object;
   std::shared_ptr<const Bytecode> decoded;
-  std::vector<uint8_t> pristine;   ///< Opcode of each unit.
-  std::vector<uint8_t> state;      ///< Of each unit.
-  std::vector<int32_t> passed;     ///< Sites that `passOver` restored.
-  std::vector<int32_t> temporary;  ///< Traps that `passOver` set.
+  std::vector<uint8_t> pristine;  ///< Opcode of each unit.
+  std::vector<uint8_t> state;     ///< Of each unit.
+  std::vector<int32_t> passed;    ///< Sites that `passOver` restored.
+  std::vector<int32_t> temporary; ///< Traps that `passOver` set.
   uint32_t references = 1;
   uint32_t sites = 0;
   bool retired = false;

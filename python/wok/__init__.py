@@ -1,0 +1,1 @@
+from ._wok import jit, disable, stats, reset, BreakError
