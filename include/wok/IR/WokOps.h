@@ -1,0 +1,39 @@
+//===- WokOps.h - The wok dialect and its operations ------------*- C++ -*-===//
+
+#ifndef WOK_IR_WOKOPS_H
+#define WOK_IR_WOKOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "wok/IR/WokDialect.h.inc"
+#include "wok/IR/WokEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "wok/IR/WokAttributes.h.inc"
+
+#include "wok/IR/WokInterfaces.h.inc"
+
+namespace wok {
+
+/// An operation that may stand in the body of a `wok.fusion`.
+template <typename ConcreteOp>
+class Fusable : public mlir::OpTrait::TraitBase<ConcreteOp, Fusable> {};
+
+/// The tensor type of `i1` with the shape of the ranked tensor type `type`.
+mlir::Type getI1SameShape(mlir::Type type);
+
+} // namespace wok
+
+#define GET_OP_CLASSES
+#include "wok/IR/WokOps.h.inc"
+
+#endif // WOK_IR_WOKOPS_H
