@@ -43,7 +43,7 @@ constexpr Elementwise binaries[] = {
     {"mul", Numbers},          {"div", Numbers},
     {"floor_div", Numbers},    {"remainder", Numbers},
     {"fmod", Numbers},         {"pow", Numbers},
-    {"min", Numbers | Bools},  {"max", Numbers | Bools},
+    {"min", Numbers},          {"max", Numbers},
     {"and", Bools | Integers}, {"or", Bools | Integers},
     {"xor", Bools | Integers}, {"shl", Integers},
     {"shr", Integers},

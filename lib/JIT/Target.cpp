@@ -110,14 +110,16 @@ llvm::Expected<std::shared_ptr<Target>> Target::create(TargetSpec spec) {
     target->bytesOfVector = 64;
   else if (subtarget.checkFeatures("+avx2"))
     target->bytesOfVector = 32;
+  llvm::SubtargetFeatures enabled;
   for (const llvm::SubtargetFeatureKV &feature :
        subtarget.getEnabledProcessorFeatures()) {
+    enabled.AddFeature(feature.Key);
     auto host = hostFeatures.find(feature.Key);
-    if (host != hostFeatures.end() && !host->second) {
+    if (host != hostFeatures.end() && !host->second &&
+        target->missingOnHost.empty())
       target->missingOnHost = feature.Key;
-      break;
-    }
   }
+  target->allEnabled = enabled.getString();
   target->idle.push_back(std::move(machine));
   return target;
 }

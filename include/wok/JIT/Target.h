@@ -39,6 +39,8 @@ public:
   /// empty.
   const std::string &cpu() const { return resolvedCpu; }
   const std::string &features() const { return resolvedFeatures; }
+  /// Every feature that is on, also those that `cpu` implies: "+avx,+avx2,...".
+  const std::string &enabledFeatures() const { return allEnabled; }
 
   /// Bytes of the widest vector register that code should use: 16, 32 or 64.
   unsigned vectorBytes() const { return bytesOfVector; }
@@ -66,7 +68,7 @@ private:
   Target() = default;
   std::unique_ptr<llvm::TargetMachine> makeMachine() const;
 
-  std::string resolvedCpu, resolvedFeatures, missingOnHost;
+  std::string resolvedCpu, resolvedFeatures, allEnabled, missingOnHost;
   unsigned bytesOfVector = 16;
   std::mutex mutex;
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle;

@@ -187,6 +187,9 @@ TEST(Target, NamedProcessors) {
   EXPECT_TRUE(target()->runsOnHost());
   EXPECT_TRUE(target({"x86-64", ""})->runsOnHost());
   EXPECT_FALSE(target()->features().empty());
+  std::string v3 = target({"x86-64-v3", ""})->enabledFeatures();
+  EXPECT_NE(v3.find("+avx2"), std::string::npos) << v3;
+  EXPECT_EQ(v3.find("+avx512f"), std::string::npos) << v3;
 }
 
 TEST(Target, UnknownNamesAreErrors) {
