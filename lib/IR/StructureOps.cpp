@@ -81,10 +81,10 @@ LogicalResult WokDialect::verifyRegionArgAttribute(Operation *op, unsigned,
 }
 
 LogicalResult ReturnOp::verify() {
-  auto subgraph = cast<SubgraphOp>((*this)->getParentOp());
-  if (TypeRange(getOperands()) != TypeRange(subgraph.getResultTypes())) // C1
-    return emitOpError(
-        "operands must have the types of the subgraph's results");
+  auto function = cast<FunctionOpInterface>((*this)->getParentOp());
+  if (TypeRange(getOperands()) != TypeRange(function.getResultTypes())) // C1
+    return emitOpError("operands must have the types of the ")
+           << (isa<FrameOp>(function) ? "frame" : "subgraph") << "'s results";
   return success();
 }
 

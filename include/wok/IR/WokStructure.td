@@ -56,11 +56,12 @@ def Wok_SubgraphOp : Wok_Op<"subgraph", [
   }];
 }
 
-def Wok_ReturnOp : Wok_Op<"return", [Pure, HasParent<"SubgraphOp">, ReturnLike, Terminator]> {
-  let summary = "Ends a subgraph";
+def Wok_ReturnOp : Wok_Op<"return", [
+    Pure, ParentOneOf<["SubgraphOp", "FrameOp"]>, ReturnLike, Terminator]> {
+  let summary = "Ends a subgraph or a frame";
   let description = [{
     Constraints:
-    - (C1) The operands have the types of the subgraph's results.
+    - (C1) The operands have the types of the results of the subgraph or frame.
 
     Example:
     ```mlir
@@ -134,10 +135,11 @@ def Wok_FusionOp : Wok_Op<"fusion", [
   }];
 }
 
-def Wok_YieldOp : Wok_Op<"yield", [Pure, HasParent<"FusionOp">, ReturnLike, Terminator]> {
-  let summary = "Ends the body of a fusion";
+def Wok_YieldOp : Wok_Op<"yield", [
+    Pure, ParentOneOf<["FusionOp", "BreakOp"]>, ReturnLike, Terminator]> {
+  let summary = "Ends the body of a fusion or an arm of a break";
   let description = [{
-    Constraints: those of `wok.fusion`.
+    Constraints: those of `wok.fusion` and `wok.break`.
 
     Example:
     ```mlir
