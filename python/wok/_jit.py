@@ -107,7 +107,8 @@ def _rebuild(callable_: Any, kind: str, fullgraph: bool, dynamic: int) -> Any:
 
 
 def disable(function: F) -> F:
-    """Marks ``function``: it is never captured, and nothing is watched while it runs.
+    """Marks ``function``: it is never captured, and where a watched function calls it, nothing is watched
+    until it returns.
 
     A call of it is a break. A Python function (or a method's function) is marked itself and returned;
     any other callable is wrapped.

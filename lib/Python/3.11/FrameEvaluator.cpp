@@ -76,7 +76,26 @@ void uninstall() {
   state.previous = nullptr;
 }
 
-void installOrUninstall() { hook().wanted() ? install() : uninstall(); }
+void uninstallUnlessWanted() {
+  if (!hook().wanted())
+    uninstall();
+}
+
+/// Takes the hook away for a while, if it is the topmost; true if it was.
+bool lift() {
+  HookState &state = hook();
+  if (!state.interpreter || state.interpreter->eval_frame != evaluateFrame)
+    return false;
+  uninstall();
+  return true;
+}
+
+/// Ends a successful `lift`. An evaluator that came in between and is still
+/// there stays on top: whoever put it there wants the next frames.
+void lower(_PyFrameEvalFunction below) {
+  if (hook().wanted() && hook().interpreter->eval_frame == below)
+    install();
+}
 
 bool stackIsLow(ThreadState &thread) {
   char here;
@@ -315,6 +334,26 @@ PyObject *runOnTrapCode(PyThreadState *ts, _PyInterpreterFrame *frame,
   return _PyEval_EvalFrameDefault(ts, frame, 0);
 }
 
+/// `generator` is done or dead.
+void forgetGenerator(PyObject *generator) {
+  HookState &state = hook();
+  auto found = state.generators.find(generator);
+  if (found == state.generators.end())
+    return;
+  PyObject *weak = found->second;
+  state.generatorOfWeak.erase(weak);
+  state.generators.erase(found);
+  uninstallUnlessWanted();
+  Py_DECREF(weak);
+}
+
+PyObject *generatorDied(PyObject *, PyObject *weak) {
+  auto found = hook().generatorOfWeak.find(weak);
+  if (found != hook().generatorOfWeak.end())
+    forgetGenerator(found->second);
+  Py_RETURN_NONE;
+}
+
 //===--- The hook ---------------------------------------------------------===//
 
 /// The call that makes a generator: its frame is about to be copied into the
@@ -331,10 +370,11 @@ PyObject *evaluateUnhooked(PyThreadState *ts, _PyInterpreterFrame *frame,
                            int throwFlag) {
   ++hostCounters.capped;
   _PyFrameEvalFunction previous = hook().previous;
-  uninstall();
+  const bool lifted = lift();
   PyObject *result = previous ? previous(ts, frame, throwFlag)
                               : _PyEval_EvalFrameDefault(ts, frame, throwFlag);
-  installOrUninstall();
+  if (lifted)
+    lower(previous);
   return result;
 }
 
@@ -364,11 +404,19 @@ PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame,
     return evaluateUnhooked(ts, frame, throwFlag);
   if (thread.windows || state.everything)
     return evaluateWatched(thread, ts, frame, throwFlag);
-  if (!state.generators.empty() && frame->owner == FRAME_OWNED_BY_GENERATOR &&
-      state.generators.count(
-          reinterpret_cast<PyObject *>(_PyFrame_GetGenerator(frame)))) {
-    HookWindow window;
-    return evaluateWatched(thread, ts, frame, throwFlag);
+  if (!state.generators.empty() && frame->owner == FRAME_OWNED_BY_GENERATOR) {
+    PyGenObject *generator = _PyFrame_GetGenerator(frame);
+    auto *object = reinterpret_cast<PyObject *>(generator);
+    if (state.generators.count(object)) {
+      PyObject *result;
+      {
+        HookWindow window;
+        result = evaluateWatched(thread, ts, frame, throwFlag);
+      }
+      if (generator->gi_frame_state != FRAME_SUSPENDED)
+        forgetGenerator(object);
+      return result;
+    }
   }
   // Left behind by an evaluator that was on top of ours when the last window
   // closed.
@@ -408,18 +456,6 @@ PyObject *frameCode(PyObject *frame, void *) {
   return reinterpret_cast<PyObject *>(code);
 }
 
-PyObject *generatorDied(PyObject *, PyObject *weak) {
-  HookState &state = hook();
-  auto found = state.generatorOfWeak.find(weak);
-  if (found != state.generatorOfWeak.end()) {
-    state.generators.erase(found->second);
-    state.generatorOfWeak.erase(found);
-    installOrUninstall();
-    Py_DECREF(weak);
-  }
-  Py_RETURN_NONE;
-}
-
 void forkedChild() {
   // Only this thread lives on.
   hook().openThreads = threadState.windows > 0;
@@ -432,19 +468,18 @@ void forkedChild() {
 
 HookWindow::HookWindow() {
   ThreadState &thread = threadState;
-  if (thread.windows++ == 0)
-    ++hook().openThreads;
-  if (!thread.pauses && !stackIsLow(thread))
+  if (thread.windows++ > 0)
+    return;
+  ++hook().openThreads;
+  if (!stackIsLow(thread))
     install();
 }
 
 HookWindow::~HookWindow() {
-  ThreadState &thread = threadState;
-  if (--thread.windows > 0)
+  if (--threadState.windows > 0)
     return;
   --hook().openThreads;
-  if (!hook().wanted())
-    uninstall();
+  uninstallUnlessWanted();
 }
 
 HookPause::HookPause() {
@@ -452,20 +487,23 @@ HookPause::HookPause() {
   // If nobody else wants the hook, CPython's own evaluator runs what comes at
   // full speed.
   if (thread.pauses++ == 0 && hook().openThreads == (thread.windows > 0) &&
-      !hook().everything)
-    uninstall();
+      !hook().everything) {
+    below = hook().previous;
+    lifted = lift();
+  }
 }
 
 HookPause::~HookPause() {
-  if (--threadState.pauses == 0)
-    installOrUninstall();
+  --threadState.pauses;
+  if (lifted)
+    lower(below);
 }
 
 bool isPaused() { return threadState.pauses > 0; }
 
 void watchEverything(bool on) {
   hook().everything = on;
-  installOrUninstall();
+  on ? install() : uninstallUnlessWanted();
 }
 
 bool watchGenerator(PyObject *generator) {

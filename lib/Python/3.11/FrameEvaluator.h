@@ -9,7 +9,8 @@
 #ifndef WOK_LIB_PYTHON_3_11_FRAMEEVALUATOR_H
 #define WOK_LIB_PYTHON_3_11_FRAMEEVALUATOR_H
 
-#include "wok/Capture/Ref.h"
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 namespace wok::python {
 
@@ -32,6 +33,11 @@ public:
   ~HookPause();
   HookPause(const HookPause &) = delete;
   HookPause &operator=(const HookPause &) = delete;
+
+private:
+  bool lifted = false;
+  PyObject *(*below)(PyThreadState *, struct _PyInterpreterFrame *,
+                     int) = nullptr;
 };
 
 /// Whether a HookPause lives on this thread.
