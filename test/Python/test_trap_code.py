@@ -28,7 +28,11 @@ def both(function, *args):
             return "returned", callable_(*args)
         except BaseException as error:
             entries = traceback.extract_tb(error.__traceback__)[1:]
-            return type(error), str(error), [(e.name, e.lineno) for e in entries if e.name != "both"]
+            return (
+                type(error),
+                str(error),
+                [(e.name, e.lineno) for e in entries if e.name != "both"],
+            )
 
     plain = outcome(function)
     before = wok.stats()["traps"]
