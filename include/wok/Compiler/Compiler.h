@@ -5,44 +5,93 @@
 
 #include "wok/Import/Graph.h"
 #include "wok/Runtime/CompiledSubgraph.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <string>
 
 namespace mlir {
+class DialectRegistry;
 class ModuleOp;
 } // namespace mlir
 
 namespace wok {
 
+/// How exact results are.
+enum class Numerics : uint8_t {
+  Strict, ///< Each operation rounds as the eager one does.
+};
+
+struct CompilerOptions {
+  Numerics numerics = Numerics::Strict;
+  /// The processor to compile for, by LLVM's names; empty: this one.
+  std::string cpu, features;
+  /// Bytes of a vector register to use; 0: the widest that the processor has.
+  unsigned vectorBytes = 0;
+  /// Where to write the subgraph, the IR of each phase, the object and the
+  /// assembly of every compile. Empty: nowhere.
+  std::string dumpDirectory;
+  /// MLIR never forgets a type or attribute: a context is given up after so
+  /// many compiles.
+  unsigned compilesPerContext = 256;
+
+  /// The defaults, and `WOK_DUMP` and `WOK_CPU` of the environment.
+  static CompilerOptions fromEnvironment();
+};
+
 /// Compiles subgraphs to native code, in process.
 ///
-/// One compiler serves a process: it owns the MLIR contexts, the target
-/// machines and the JIT, and compiles equal subgraphs once. All members are
-/// thread-safe; `compile` may be called on several threads at a time and calls
-/// nothing of the host.
+/// It owns the MLIR contexts, the target machines and the JIT, and compiles
+/// equal subgraphs once. All members are thread-safe; `compile` may be called
+/// on several threads at a time and calls nothing of the host. A fork waits
+/// until no compile is under way, so that a child finds everything usable; so
+/// does the end of the process, after which a compile is an error.
 class Compiler {
 public:
+  using Result =
+      llvm::Expected<std::shared_ptr<const runtime::CompiledSubgraph>>;
+
   /// The compiler of this process, made at the first call. Starts no thread.
   static Compiler &get();
 
-  /// Compiles `graph`. `name` is used in symbols, dumps and reports. An error
-  /// carries the diagnostics and, where `WOK_DUMP` is set, the path of a
-  /// reproducer.
-  llvm::Expected<std::shared_ptr<const runtime::CompiledSubgraph>>
-  compile(const importer::Graph &graph, llvm::StringRef name);
+  explicit Compiler(CompilerOptions options);
+  ~Compiler();
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
 
-  /// Compiles the only `wok.subgraph` of `module`; the module is consumed.
-  llvm::Expected<std::shared_ptr<const runtime::CompiledSubgraph>>
-  compile(mlir::ModuleOp module);
+  /// Compiles `graph`. `name` is used in dumps and reports. An error carries
+  /// the diagnostics and the path of a reproducer.
+  Result compile(const importer::Graph &graph, llvm::StringRef name);
 
-  /// Does the slow first steps (context, target machine, one trivial compile)
-  /// on a background thread. Idempotent; called at the first `wok.jit`.
+  /// Compiles the only `wok.subgraph` of `module`; the module is consumed. Its
+  /// context was made with `registerDialects` and is used by this thread alone.
+  Result compile(mlir::ModuleOp module);
+
+  /// Stops at the object file, whose bytes it returns: for processors that this
+  /// one is not.
+  llvm::Expected<std::string> compileToObject(const importer::Graph &graph,
+                                              llvm::StringRef name);
+
+  /// Does the slow first steps (context, target machine, one small compile) on
+  /// a background thread. Idempotent; called at the first `wok.jit`.
   void warmUp();
+  /// Waits until a warm-up has ended, if one was begun.
+  void waitForWarmUp();
+
+  struct Statistics {
+    uint64_t compiled = 0; ///< Subgraphs that went through the pipeline.
+    uint64_t reused = 0;   ///< Subgraphs equal to one that had.
+  };
+  Statistics statistics() const;
+
+  /// Forgets which subgraphs were compiled. Code in use stays.
+  void forgetAll();
+
+  /// What a context needs for all phases of the pipeline.
+  static void registerDialects(mlir::DialectRegistry &registry);
 
 private:
-  Compiler();
-  ~Compiler();
   struct Impl;
   std::unique_ptr<Impl> impl;
 };

@@ -1,0 +1,36 @@
+//===- CompileGate.h - Compiles against fork and exit -----------*- C++ -*-===//
+
+#ifndef WOK_LIB_COMPILER_COMPILEGATE_H
+#define WOK_LIB_COMPILER_COMPILEGATE_H
+
+namespace wok {
+
+/// Says that a compile is under way on this thread.
+///
+/// LLVM and MLIR have locks and half-made state while they work. A child of
+/// `fork` would inherit them locked, with nobody to unlock them; so a fork
+/// waits until no compile is under way (one takes about 10 ms) and none begins
+/// until it is done. And at the end of the process LLVM's statics are
+/// destroyed; so that waits too, and closes the gate.
+class CompileGate {
+public:
+  /// Enters, unless the process is ending.
+  CompileGate();
+  ~CompileGate();
+  CompileGate(const CompileGate &) = delete;
+  CompileGate &operator=(const CompileGate &) = delete;
+
+  /// False if the process is ending: LLVM may not be used.
+  explicit operator bool() const { return entered; }
+
+  /// Registers the handlers of fork and exit. Idempotent. Called before the
+  /// first compile, after LLVM is loaded.
+  static void install();
+
+private:
+  bool entered;
+};
+
+} // namespace wok
+
+#endif // WOK_LIB_COMPILER_COMPILEGATE_H
