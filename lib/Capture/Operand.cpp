@@ -1,0 +1,155 @@
+//===- Operand.cpp - Operands of tensor operations --------------*- C++ -*-===//
+
+#include "Operand.h"
+
+#include <algorithm>
+
+using namespace wok;
+using namespace wok::capture;
+
+//===----------------------------------------------------------------------===//
+// NumPy scalars
+//===----------------------------------------------------------------------===//
+
+/// The dtype of an instance of numpy.generic.
+static std::optional<DType> scalarDtype(PyObject *object) {
+  if (!object || PyFloat_CheckExact(object) || PyLong_CheckExact(object))
+    return std::nullopt;
+  PyObject *generic = findObject("numpy.generic");
+  if (!generic ||
+      !PyType_IsSubtype(Py_TYPE(object),
+                        reinterpret_cast<PyTypeObject *>(generic)))
+    return std::nullopt;
+  return dtypeOf(reinterpret_cast<PyObject *>(Py_TYPE(object)), Library::NumPy);
+}
+
+bool capture::isTensorLike(const Capture &capture, Value value) {
+  return capture.isTensor(value) ||
+         scalarDtype(capture.object(value)).has_value();
+}
+
+std::optional<Value> capture::asTensorLike(Capture &capture, Value value) {
+  if (capture.isTensor(value))
+    return capture.asTensor(value);
+  PyObject *object = capture.object(value);
+  std::optional<DType> dtype = scalarDtype(object);
+  if (!dtype)
+    return capture.breakHere(BreakInfo::Reason::UnsupportedTensor);
+  Emitter emitter(capture);
+  Emitter::V v = Emitter::bad;
+  if (isFloat(*dtype)) {
+    Ref<> number = Ref<>::steal(PyNumber_Float(object));
+    if (number)
+      v = emitter.number(*dtype, PyFloat_AS_DOUBLE(number.get()));
+  } else {
+    Ref<> number = Ref<>::steal(PyNumber_Long(object));
+    if (number)
+      v = emitter.number(*dtype, int64_t{PyLong_AsLongLong(number)});
+  }
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    return capture.breakHere(BreakInfo::Reason::UnsupportedTensor);
+  }
+  capture.guardValue(value);
+  return newArray(capture, v);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+bool capture::torchIsPlain(Capture &capture) {
+  if (!capture.ambient(Ambient::FunctionModes) &&
+      !capture.ambient(Ambient::DispatchModes))
+    return true;
+  capture.breakHere(BreakInfo::Reason::Ambient, "a torch mode");
+  return false;
+}
+
+Operand capture::operandOf(Capture &capture, Value value) {
+  Operand operand;
+  operand.value = value;
+  if (value.kind == Kind::Tensor) {
+    const TensorRow &row = capture.tensorRow(value);
+    const importer::TensorType &type = capture.graph.type(row.value);
+    operand.isTensor = true;
+    operand.dtype = type.dtype;
+    operand.rank = type.extents.size();
+    operand.wrapped = row.wrappedNumber;
+    return operand;
+  }
+  if (std::optional<NumberType> number = numberType(capture, value))
+    operand.number = *number;
+  return operand;
+}
+
+Emitter::V capture::emit(Emitter &emitter, const Operand &operand,
+                         DType dtype) {
+  if (operand.isTensor)
+    return emitter.cast(emitter.capture.read(operand.value), dtype);
+  return numberValue(emitter, operand.value, dtype).value_or(Emitter::bad);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static PyTypeObject *typeOf(Library library) {
+  PyObject *type = findObject(library == Library::Torch ? "torch.Tensor"
+                                                        : "numpy.ndarray");
+  return reinterpret_cast<PyTypeObject *>(type);
+}
+
+Value capture::newTensor(Capture &capture, Library library, Emitter::V v,
+                         std::vector<uint8_t> layout) {
+  TensorRow row;
+  row.library = library;
+  row.value = v;
+  row.type = typeOf(library);
+  row.strideOrder = std::move(layout);
+  return capture.tensor(std::move(row));
+}
+
+Value capture::newArray(Capture &capture, Emitter::V v,
+                        std::vector<uint8_t> layout) {
+  TensorRow row;
+  row.library = Library::NumPy;
+  row.value = v;
+  row.type = typeOf(Library::NumPy);
+  row.strideOrder = std::move(layout);
+  row.numpyScalar = capture.graph.type(v).extents.empty();
+  return capture.tensor(std::move(row));
+}
+
+/// Whether an in-place operation that computed `from` may store it as `to`.
+static bool mayStore(Library library, DType from, DType to) {
+  if (isFloat(from))
+    return isFloat(to);
+  if (to == DType::I1)
+    return from == DType::I1;
+  if (library == Library::NumPy && to == DType::U8)
+    return from == DType::I1 || from == DType::U8;
+  return true;
+}
+
+std::optional<Value> capture::storeInto(Emitter &emitter, Value target,
+                                        Emitter::V v, std::string_view what) {
+  if (emitter.failed() || v == Emitter::bad)
+    return emitter.giveUp(what);
+  Capture &capture = emitter.capture;
+  const TensorRow &row = capture.tensorRow(target);
+  // By value: what is appended now may move the graph's tables.
+  importer::TensorType type = capture.graph.type(row.value);
+  if (row.numpyScalar)
+    return capture.breakHere(BreakInfo::Reason::UnsupportedArgument,
+                             std::string(what));
+  if (!mayStore(row.library, emitter.dtype(v), type.dtype) ||
+      emitter.rank(v) > type.extents.size())
+    return capture.breakHere(BreakInfo::Reason::WouldRaise, std::string(what));
+  v = emitter.broadcastTo(emitter.cast(v, type.dtype), type.extents);
+  if (emitter.failed())
+    return emitter.giveUp(what);
+  if (!capture.write(target, v))
+    return std::nullopt;
+  return target;
+}

@@ -1,0 +1,243 @@
+//===- TorchBinary.cpp - Arithmetic and comparison in PyTorch ---*- C++ -*-===//
+//
+// What eager computes for two operands, with its promotion and its special
+// cases for Python numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Torch.h"
+
+#include <cmath>
+
+using namespace wok;
+using namespace wok::capture;
+using V = Emitter::V;
+
+static bool isReduced(DType dtype) { return computeType(dtype) != dtype; }
+
+/// A number or a 0-d tensor: what eager's kernels take as a scalar operand.
+static bool isScalarOperand(const Operand &operand) {
+  return !operand.isTensor || operand.rank == 0;
+}
+
+/// f16 and bf16 with a scalar on the right: multiplication and division read
+/// the scalar in f32, unrounded; the other operations round it first.
+static V withScalar(Emitter &e, std::string_view op, const Operand &a,
+                    const Operand &b, DType dtype) {
+  if (isReduced(dtype) && isScalarOperand(b)) {
+    V wide = e.binary(op, e.cast(emit(e, a, dtype), DType::F32),
+                      emit(e, b, DType::F32));
+    return e.cast(wide, dtype);
+  }
+  return e.binary(op, emit(e, a, dtype), emit(e, b, dtype));
+}
+
+static V unsupported(Emitter &e, std::string_view why) {
+  e.capture.breakHere(BreakInfo::Reason::UnsupportedArgument, std::string(why));
+  return Emitter::bad;
+}
+
+/// x multiplied with itself; exact modulo 2^n in whatever order.
+static V integerPower(Emitter &e, V x, int64_t exponent) {
+  V result = Emitter::bad;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1)
+      result = result == Emitter::bad ? x : e.mul(result, x);
+    if (exponent > 1)
+      x = e.mul(x, x);
+  }
+  return result;
+}
+
+/// Tensor ** number, in `dtype`.
+static V powerOfNumber(Emitter &e, const Operand &a, const Operand &b,
+                       DType dtype) {
+  Capture &capture = e.capture;
+  V x = emit(e, a, dtype);
+  std::optional<double> exponent = capture.asFloat(b.value);
+  if (!exponent)
+    return unsupported(e, "the exponent");
+  if (*exponent == 0)
+    return e.filled(dtype, 1, e.extents(x));
+  if (*exponent == 1)
+    return x;
+  if (!isFloat(dtype)) {
+    if (dtype == DType::I1 || *exponent < 0 || *exponent > 64)
+      return unsupported(e, "an integer power");
+    return integerPower(e, x, static_cast<int64_t>(*exponent));
+  }
+  if (*exponent == 0.5)
+    return e.unary("sqrt", x);
+  if (*exponent == 2)
+    return e.mul(x, x);
+  if (*exponent == 3)
+    return e.mul(e.mul(x, x), x);
+  if (*exponent == -0.5)
+    return e.unary("rsqrt", x);
+  if (*exponent == -1)
+    return e.div(e.like(x, 1), x);
+  if (*exponent == -2)
+    return e.div(e.like(x, 1), e.mul(x, x));
+  return e.binary("pow", x, e.number(dtype, *exponent));
+}
+
+static V power(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
+  if (!b.isTensor)
+    return powerOfNumber(e, a, b, dtype);
+  if (!isFloat(dtype)) {
+    // A negative exponent in the tensor has a meaning of its own.
+    return unsupported(e, "an integer power with a tensor exponent");
+  }
+  if (!a.isTensor) {
+    std::optional<double> base = e.capture.asFloat(a.value);
+    if (base && *base == 1) {
+      V exponent = emit(e, b, dtype);
+      return e.filled(dtype, 1, e.extents(exponent));
+    }
+  }
+  return e.binary("pow", emit(e, a, dtype), emit(e, b, dtype));
+}
+
+/// Shifts by constants within the width of the dtype.
+static V shift(Emitter &e, std::string_view name, const Operand &a,
+               const Operand &b, DType dtype) {
+  if (!isInteger(dtype) || b.isTensor)
+    return unsupported(e, "a shift by a tensor");
+  std::optional<long long> amount = e.capture.asInt(b.value);
+  if (!amount || *amount < 0 ||
+      *amount >= static_cast<long long>(8 * byteWidth(dtype)))
+    return unsupported(e, "the amount of a shift");
+  return e.binary(name, emit(e, a, dtype), e.number(dtype, int64_t{*amount}));
+}
+
+static V logical(Emitter &e, std::string_view op, const Operand &a,
+                 const Operand &b) {
+  auto truth = [&](const Operand &operand) {
+    DType dtype = operand.isTensor                       ? operand.dtype
+                  : operand.number == NumberType::Float ? DType::F64
+                  : operand.number == NumberType::Int   ? DType::I64
+                                                        : DType::I1;
+    return e.truth(emit(e, operand, dtype));
+  };
+  return e.binary(op, truth(a), truth(b));
+}
+
+/// fmax, fmin: NaN loses.
+static V ignoreNaN(Emitter &e, std::string_view op, V a, V b) {
+  if (e.failed() || !isFloat(e.dtype(a)))
+    return e.binary(op, a, b);
+  V both = e.binary(op, a, b);
+  V orA = e.select(e.unary("is_nan", b), a, both);
+  return e.select(e.unary("is_nan", a), b, orA);
+}
+
+V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
+                       const Operand &b) {
+  Operand both[] = {a, b};
+  if (name.starts_with("logical_"))
+    return logical(e, name.substr(8), a, b);
+
+  DType dtype = torchResultType(e.capture, both);
+  auto plain = [&](std::string_view op) {
+    return e.binary(op, emit(e, a, dtype), emit(e, b, dtype));
+  };
+  bool isBool = dtype == DType::I1;
+  if (name == "add")
+    return plain(isBool ? "or" : "add");
+  if (name == "mul")
+    return isBool ? plain("and") : withScalar(e, "mul", a, b, dtype);
+  if (name == "maximum")
+    return plain("max");
+  if (name == "minimum")
+    return plain("min");
+  if (name == "eq" || name == "ne" || name == "lt" || name == "le" ||
+      name == "gt" || name == "ge")
+    return e.compare(name, emit(e, a, dtype), emit(e, b, dtype));
+  if (name.starts_with("bitwise_")) {
+    if (isFloat(dtype))
+      return unsupported(e, "bitwise operations on floats");
+    return plain(name.substr(8));
+  }
+  if (name == "div") {
+    dtype = torchFloatType(e.capture, dtype);
+    return withScalar(e, "div", a, b, dtype);
+  }
+  if (isBool)
+    return unsupported(e, "bool operands");
+  if (name == "sub")
+    return plain("sub");
+  if (name == "floor_divide")
+    return withScalar(e, "floor_div", a, b, dtype);
+  if (name == "trunc_divide") {
+    // Truncated in f32 before the one rounding.
+    if (isFloat(dtype)) {
+      DType wide = computeType(dtype);
+      V left = e.cast(emit(e, a, dtype), wide);
+      V right = isScalarOperand(b) ? emit(e, b, wide)
+                                   : e.cast(emit(e, b, dtype), wide);
+      return e.cast(e.unary("trunc", e.div(left, right)), dtype);
+    }
+    return plain("div");
+  }
+  if (name == "remainder" || name == "fmod")
+    return plain(name);
+  if (name == "pow")
+    return power(e, a, b, dtype);
+  if (name == "shl" || name == "shr")
+    return shift(e, name, a, b, dtype);
+  if (name == "fmax" || name == "fmin")
+    return ignoreNaN(e, name.substr(1), emit(e, a, dtype), emit(e, b, dtype));
+  return unsupported(e, name);
+}
+
+std::vector<Value> capture::tensorsOf(std::span<const Operand> operands) {
+  std::vector<Value> tensors;
+  for (const Operand &operand : operands)
+    if (operand.isTensor)
+      tensors.push_back(operand.value);
+  return tensors;
+}
+
+std::optional<Value> capture::torchOperator(Capture &capture,
+                                            std::string_view name, Value lhs,
+                                            Value rhs, bool inPlace) {
+  if (!torchIsPlain(capture))
+    return std::nullopt;
+  Emitter e(capture);
+  Operand operands[] = {operandOf(capture, lhs), operandOf(capture, rhs)};
+  std::vector<Value> tensors = tensorsOf(operands);
+  V v = Emitter::bad;
+  bool reflected = !operands[0].isTensor;
+  if (name == "matmul") {
+    if (!operands[0].isTensor || !operands[1].isTensor)
+      return capture.breakHere(BreakInfo::Reason::WouldRaise, "matmul");
+    if (capture.ambient(Ambient::Autocast))
+      return capture.breakHere(BreakInfo::Reason::Ambient, "autocast");
+    v = torchMatmul(e, emit(e, lhs), emit(e, rhs));
+    tensors.clear(); // Row-major, whatever the operands are.
+  } else if (reflected && name == "div") {
+    // Tensor.__rtruediv__ is reciprocal() * other.
+    DType dtype = torchFloatType(capture, operands[1].dtype);
+    V x = e.cast(emit(e, rhs), dtype);
+    V inverse = e.div(e.like(x, 1), x);
+    if (e.failed())
+      return e.giveUp("Tensor.__rtruediv__");
+    Value reciprocal = newTensor(capture, Library::Torch, inverse);
+    v = torchBinary(e, "mul", operandOf(capture, reciprocal), operands[0]);
+  } else if (reflected && (name == "mul" || name == "add")) {
+    v = torchBinary(e, name, operands[1], operands[0]);
+  } else if (reflected && (name == "shl" || name == "shr")) {
+    v = unsupported(e, "a number shifted by a tensor");
+  } else {
+    v = torchBinary(e, name, operands[0], operands[1]);
+  }
+  std::string shown = "torch." + std::string(name);
+  if (v == Emitter::bad || e.failed())
+    return e.giveUp(shown);
+  if (inPlace)
+    return storeInto(e, lhs, v, shown);
+  return newTensor(
+      capture, Library::Torch, v,
+      tensors.empty() ? std::vector<uint8_t>()
+                      : torchLayout(capture, tensors, e.extents(v)));
+}
