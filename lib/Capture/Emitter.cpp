@@ -168,6 +168,12 @@ Emitter::V Emitter::slice(V v, std::span<const int64_t> offsets,
   return any({v}) ? bad : take(build.slice(v, offsets, sizes, strides));
 }
 
+Emitter::V Emitter::slice(V v, const Extents &offsets,
+                          std::span<const ExtentId> sizes,
+                          std::span<const int64_t> strides) {
+  return any({v}) ? bad : take(build.slice(v, offsets, sizes, strides));
+}
+
 Emitter::V Emitter::sliceDim(V v, int64_t dim, int64_t start, ExtentId size,
                              int64_t stride) {
   if (any({v}))

@@ -73,6 +73,9 @@ public:
   V slice(V v, std::span<const int64_t> offsets,
           std::span<const importer::ExtentId> sizes,
           std::span<const int64_t> strides);
+  V slice(V v, const Extents &offsets,
+          std::span<const importer::ExtentId> sizes,
+          std::span<const int64_t> strides);
   /// Elements start, start + stride, ... (`size` of them) along one dimension.
   V sliceDim(V v, int64_t dim, int64_t start, importer::ExtentId size,
              int64_t stride = 1);

@@ -22,7 +22,9 @@ int64_t capture::hintOf(const importer::Graph &graph, ExtentId extent) {
   case ExtentExpr::Kind::Constant:
     return expr.constant;
   case ExtentExpr::Kind::Symbol:
-    return 1009; // Any extent that is neither 0 nor 1 orders strides alike.
+    // Any extents that are neither 0 nor 1 order strides alike; different
+    // symbols are different extents.
+    return 1009 + 6 * expr.constant;
   case ExtentExpr::Kind::Add:
     return hintOf(graph, expr.lhs) + hintOf(graph, expr.rhs);
   case ExtentExpr::Kind::Sub:

@@ -94,7 +94,7 @@ Emitter::V capture::emit(Emitter &emitter, const Operand &operand,
 // Results
 //===----------------------------------------------------------------------===//
 
-static PyTypeObject *typeOf(Library library) {
+PyTypeObject *capture::tensorTypeOf(Library library) {
   PyObject *type = findObject(library == Library::Torch ? "torch.Tensor"
                                                         : "numpy.ndarray");
   return reinterpret_cast<PyTypeObject *>(type);
@@ -105,7 +105,7 @@ Value capture::newTensor(Capture &capture, Library library, Emitter::V v,
   TensorRow row;
   row.library = library;
   row.value = v;
-  row.type = typeOf(library);
+  row.type = tensorTypeOf(library);
   row.strideOrder = std::move(layout);
   return capture.tensor(std::move(row));
 }
@@ -115,7 +115,7 @@ Value capture::newArray(Capture &capture, Emitter::V v,
   TensorRow row;
   row.library = Library::NumPy;
   row.value = v;
-  row.type = typeOf(Library::NumPy);
+  row.type = tensorTypeOf(Library::NumPy);
   row.strideOrder = std::move(layout);
   row.numpyScalar = capture.graph.type(v).extents.empty();
   return capture.tensor(std::move(row));

@@ -87,6 +87,8 @@ int64_t hintOf(const importer::Graph &graph, importer::ExtentId extent);
 
 //===--- Results ------------------------------------------------------------===//
 
+/// torch.Tensor or numpy.ndarray. Borrowed.
+PyTypeObject *tensorTypeOf(Library library);
 /// A new tensor of the library holding `v`.
 Value newTensor(Capture &capture, Library library, Emitter::V v,
                 std::vector<uint8_t> layout = {});

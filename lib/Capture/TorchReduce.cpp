@@ -49,31 +49,58 @@ static bool mayBeEmpty(Call &call, V v, std::span<const int64_t> dims) {
   });
 }
 
-/// sum, prod, mean, nansum: (input, dim, keepdim, *, dtype, out)
+/// The dtype that a sum or product is computed in and returned as.
+static std::optional<DType> sumDtype(Call &call, V x, unsigned dtypeArgument) {
+  DType own = call.emitter.dtype(x);
+  bool isMean = call.detail() == "mean";
+  DType result =
+      call.dtype(dtypeArgument, isFloat(own) || isMean ? own : DType::I64);
+  if ((isMean && !isFloat(result)) || result == DType::I1) {
+    call.unsupported("the result's dtype");
+    return std::nullopt;
+  }
+  return result;
+}
+
+/// sum, mean, nansum: (input, dim, keepdim, *, dtype, out)
 std::optional<Value> capture::torchSum(Call &call) {
   Emitter &e = call.emitter;
-  if (call.detail() == "prod" && call.capture.ambient(Ambient::Autocast))
-    return call.capture.breakHere(BreakInfo::Reason::Ambient, "autocast");
   V x = emit(e, call.arg(0));
   std::vector<int64_t> dims;
   if (!reductionDims(call, 1, e.rank(x), dims))
     return std::nullopt;
-  bool keep = call.boolean(2), isMean = call.detail() == "mean";
-  DType result = call.dtype(3, isFloat(e.dtype(x)) || isMean ? e.dtype(x)
-                                                             : DType::I64);
-  if (isMean && !isFloat(result))
-    return call.unsupported("the mean of integers");
-  if (result == DType::I1)
-    return call.unsupported("a bool result");
-  DType wide = computeType(result);
+  std::optional<DType> result = sumDtype(call, x, 3);
+  if (!result)
+    return std::nullopt;
+  DType wide = computeType(*result);
   // Cast to the result first, as eager does: an f64 summed as f32 rounds.
-  x = e.cast(e.cast(x, result), wide);
-  if (call.detail() == "nansum" && isFloat(result))
+  x = e.cast(e.cast(x, *result), wide);
+  if (call.detail() == "nansum" && isFloat(*result))
     x = e.select(e.unary("is_nan", x), e.like(x, 0), x);
-  V v = e.reduce(call.detail() == "prod" ? "prod" : "sum", x, dims, keep);
-  if (isMean)
+  V v = e.reduce("sum", x, dims, call.boolean(2));
+  if (call.detail() == "mean")
     v = e.div(v, e.countOf(x, dims, wide));
-  return torchFinishDense(call, e.cast(v, result), 4);
+  return torchFinishDense(call, e.cast(v, *result), 4);
+}
+
+/// prod(input, *, dtype), prod(input, dim, keepdim, *, dtype, out)
+std::optional<Value> capture::torchProd(Call &call) {
+  Emitter &e = call.emitter;
+  if (call.capture.ambient(Ambient::Autocast))
+    return call.capture.breakHere(BreakInfo::Reason::Ambient, "autocast");
+  V x = emit(e, call.arg(0));
+  bool all = call.overload() == 0;
+  std::vector<int64_t> dims;
+  if (all)
+    dims = allDims(e.rank(x));
+  else if (!reductionDims(call, 1, e.rank(x), dims))
+    return std::nullopt;
+  std::optional<DType> result = sumDtype(call, x, all ? 1 : 3);
+  if (!result)
+    return std::nullopt;
+  x = e.cast(e.cast(x, *result), computeType(*result));
+  V v = e.reduce("prod", x, dims, !all && call.boolean(2));
+  return torchFinishDense(call, e.cast(v, *result), all ? ~0u : 4);
 }
 
 /// amax, amin: (input, dim, keepdim, *, out)
