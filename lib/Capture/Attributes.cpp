@@ -27,12 +27,12 @@ static Value shapeOf(Capture &capture, Library library,
       extents, [&](ExtentId id) { return isConstant(capture.graph, id); });
   PyObject *size = findObject("torch.Size");
   if (library == Library::Torch && known && size) {
-    Ref<> items = Ref<>::steal(
-        PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
+    Ref<> items =
+        Ref<>::steal(PyTuple_New(static_cast<Py_ssize_t>(extents.size())));
     for (size_t i = 0; i < extents.size(); ++i)
-      PyTuple_SET_ITEM(items.get(), static_cast<Py_ssize_t>(i),
-                       PyLong_FromLongLong(
-                           capture.graph.constantValue(extents[i])));
+      PyTuple_SET_ITEM(
+          items.get(), static_cast<Py_ssize_t>(i),
+          PyLong_FromLongLong(capture.graph.constantValue(extents[i])));
     Ref<> made = Ref<>::steal(PyObject_CallOneArg(size, items));
     if (made)
       return capture.constant(made.get());
@@ -129,7 +129,7 @@ static std::optional<Value> torchAttribute(Emitter &e, Value tensor,
     if (PyObject *strided = findObject("torch.strided"))
       return capture.constant(strided);
   constexpr std::string_view never[] = {
-      "is_cuda",   "is_sparse", "is_quantized", "is_meta", "is_nested",
+      "is_cuda",   "is_sparse", "is_quantized", "is_meta",      "is_nested",
       "is_mkldnn", "is_mps",    "is_xpu",       "is_sparse_csr"};
   if (std::ranges::find(never, name) != std::end(never))
     return boolean(capture, false);
@@ -186,8 +186,8 @@ std::optional<Value> capture::torchMetadata(Call &call) {
     if (what == "stride")
       values = geometryOf(capture, tensor).strides;
     if (!call.has(1))
-      return shapeOf(capture,
-                     what == "size" ? Library::Torch : Library::NumPy, values);
+      return shapeOf(capture, what == "size" ? Library::Torch : Library::NumPy,
+                     values);
     int64_t dim = call.integer(1);
     if (values.empty() || !wrapDim(call, dim, values.size()))
       return capture.breakHere(BreakInfo::Reason::WouldRaise, call.bound.name);
@@ -202,8 +202,7 @@ std::optional<Value> capture::torchMetadata(Call &call) {
   if (what == "is_floating_point")
     return boolean(capture, isFloat(e.dtype(v)));
   if (what == "is_contiguous")
-    return boolean(capture,
-                   isContiguous(capture, geometryOf(capture, tensor)));
+    return boolean(capture, isContiguous(capture, geometryOf(capture, tensor)));
   if (what == "true" || what == "false")
     return boolean(capture, what == "true");
   return call.unsupported(what);
@@ -241,8 +240,8 @@ std::optional<Value> capture::builtinLen(Call &call) {
     return capture.constant(
         static_cast<long long>(capture.tableRow(value).entries.size()));
   if (std::optional<std::string_view> text = capture.asString(value))
-    return capture.constant(static_cast<long long>(
-        PyUnicode_GET_LENGTH(capture.object(value))));
+    return capture.constant(
+        static_cast<long long>(PyUnicode_GET_LENGTH(capture.object(value))));
   PyObject *object = capture.object(value);
   if (object && (PyDict_CheckExact(object) || PyAnySet_CheckExact(object) ||
                  PyBytes_CheckExact(object))) {
@@ -254,8 +253,8 @@ std::optional<Value> capture::builtinLen(Call &call) {
     if (PyBytes_CheckExact(object))
       capture.guardValue(value);
     else if (row.source != noSource)
-      capture.guards.add({row.source, Predicate::LengthIs, length, 0, nullptr,
-                          capture.line});
+      capture.guards.add(
+          {row.source, Predicate::LengthIs, length, 0, nullptr, capture.line});
     return capture.constant(static_cast<long long>(length));
   }
   return call.unsupported("len");

@@ -44,7 +44,8 @@ static Overload parseOverload(std::string_view text) {
       keywordOnly = true;
       return;
     }
-    Parameter parameter{part[0]};
+    Parameter parameter;
+    parameter.type = part[0];
     parameter.keywordOnly = keywordOnly;
     part.remove_prefix(1);
     if (part.starts_with('?')) {
@@ -195,10 +196,6 @@ static bool isExactInt(const Capture &capture, Value value) {
     return capture.scalarRow(value).type == ScalarRow::Type::Int;
   PyObject *object = capture.object(value);
   return object && PyLong_CheckExact(object);
-}
-
-static bool isNone(const Capture &capture, Value value) {
-  return capture.object(value) == Py_None;
 }
 
 Call::Fit Call::accept(const Parameter &parameter, unsigned i, Value value) {
@@ -473,6 +470,9 @@ std::optional<Value> capture::importRow(Capture &capture,
   if (call.bound.row->isOperation && call.bound.library == Library::Torch &&
       !torchIsPlain(capture))
     return std::nullopt;
+  // What breaks whatever its arguments are has no signature.
+  if (call.bound.row->signature.empty())
+    return call.bound.row->build(call);
   if (!call.bind(arguments))
     return std::nullopt;
   std::optional<Value> result = call.bound.row->build(call);

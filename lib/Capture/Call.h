@@ -47,7 +47,7 @@ struct Row {
 };
 
 struct Parameter {
-  char type;
+  char type = 'O';
   bool optional = false;
   bool acceptsNone = false;
   bool keywordOnly = false;
@@ -63,7 +63,7 @@ std::vector<Overload> parseSignature(std::string_view signature);
 struct BoundRow {
   const Row *row;
   std::vector<Overload> overloads;
-  std::string name;     ///< "Tensor.add_", for reports.
+  std::string name; ///< "Tensor.add_", for reports.
   Library library = Library::Torch;
   bool inPlace = false; ///< A method that changes its first argument.
 };
@@ -91,7 +91,9 @@ public:
   bool has(unsigned i) const {
     return i < values.size() && !values[i].isNull();
   }
-  Value arg(unsigned i) const { return i < values.size() ? values[i] : Value(); }
+  Value arg(unsigned i) const {
+    return i < values.size() ? values[i] : Value();
+  }
 
   // Arguments of the type that the signature says, already guarded; what was
   // not given is the default.

@@ -2,6 +2,8 @@
 
 #include "Importers.h"
 
+#include <structmember.h>
+
 #include <array>
 #include <deque>
 #include <string>
@@ -94,9 +96,9 @@ PyObject *capture::dtypeObject(DType dtype, Library library) {
     Ref<> &descriptor = descriptors[static_cast<int>(dtype)];
     PyObject *type = findObject("numpy.dtype");
     if (!descriptor && type && !names.numpy.empty())
-      descriptor = Ref<>::steal(PyObject_CallFunction(
-          type, "s#", names.numpy.data(),
-          static_cast<Py_ssize_t>(names.numpy.size())));
+      descriptor = Ref<>::steal(
+          PyObject_CallFunction(type, "s#", names.numpy.data(),
+                                static_cast<Py_ssize_t>(names.numpy.size())));
     PyErr_Clear();
     return descriptor;
   }
@@ -131,9 +133,8 @@ std::optional<DType> capture::dtypeOf(PyObject *object, Library library) {
     if (PyUnicode_CheckExact(object) &&
         (PyUnicode_CompareWithASCIIString(
              object, std::string(names.numpy).c_str()) == 0 ||
-         PyUnicode_CompareWithASCIIString(object,
-                                          std::string(names.code).c_str()) ==
-             0))
+         PyUnicode_CompareWithASCIIString(
+             object, std::string(names.code).c_str()) == 0))
       return names.dtype;
   }
   return std::nullopt;
@@ -230,8 +231,8 @@ private:
       bound.overloads = parseSignature(row.signature);
       bound.name = std::string(prefix.shown) + std::string(own);
       bound.library = module == "torch" ? Library::Torch : Library::NumPy;
-      bound.inPlace = module == "torch" && own.ends_with('_') &&
-                      !own.ends_with("__");
+      bound.inPlace =
+          module == "torch" && own.ends_with('_') && !own.ends_with("__");
       CallableEntry entry;
       entry.import = importRow;
       entry.detail = &bound;
@@ -253,4 +254,15 @@ const CallableEntry *wok::capture::findCallable(PyObject *callable) {
   // `findObject` holds the callables.
   static auto &table = *new Table();
   return table.find(callable);
+}
+
+int wok::capture::structureField(PyObject *structure, std::string_view name) {
+  if (!PyType_Check(structure))
+    return -1;
+  const PyMemberDef *members =
+      reinterpret_cast<PyTypeObject *>(structure)->tp_members;
+  for (int i = 0; members && members[i].name; ++i)
+    if (members[i].name == name)
+      return i;
+  return -1;
 }

@@ -96,10 +96,10 @@ static std::optional<std::vector<Item>> itemsOf(Capture &capture, Value index,
   if (named > rank)
     return capture.breakHere(BreakInfo::Reason::WouldRaise, "a subscript");
   ellipsis = gap.has_value();
-  Item whole{Item::Kind::Slice,
-             capture.sequence(SequenceRow::Type::Slice,
-                              {capture.none(), capture.none(),
-                               capture.none()})};
+  Item whole{
+      Item::Kind::Slice,
+      capture.sequence(SequenceRow::Type::Slice,
+                       {capture.none(), capture.none(), capture.none()})};
   items.insert(items.begin() + gap.value_or(items.size()), rank - named, whole);
   return items;
 }
@@ -134,13 +134,14 @@ static std::optional<Value> gatherAt(Capture &capture, Value tensor,
     return e.giveUp("a subscript");
   if (library == Library::Torch) {
     if (!isContiguous(capture, geometryOf(capture, tensor)))
-      return unsupported(capture, "indices into a tensor that is not row-major");
+      return unsupported(capture,
+                         "indices into a tensor that is not row-major");
     return newTensor(capture, library, v);
   }
   // NumPy puts what was gathered outermost, the rest in its order in memory.
-  std::vector<uint8_t> order = numpyLayout(
-      capture, std::span(&tensor, 1),
-      e.extents(capture.tensorRow(tensor).value));
+  std::vector<uint8_t> order =
+      numpyLayout(capture, std::span(&tensor, 1),
+                  e.extents(capture.tensorRow(tensor).value));
   if (!order.empty() && view.rank() != order.size())
     return unsupported(capture, "indices among other items");
   std::vector<uint8_t> layout;
@@ -279,8 +280,8 @@ static bool storeMasked(Capture &capture, Value tensor, Value maskTensor,
     return false;
   }
   shape.resize(whole.size(), capture.graph.constant(1));
-  bool isFloatValue = value.isTensor ? isFloat(value.dtype)
-                                     : value.number == NumberType::Float;
+  bool isFloatValue =
+      value.isTensor ? isFloat(value.dtype) : value.number == NumberType::Float;
   if (isFloatValue && !isFloat(e.dtype(x))) {
     unsupported(capture, "a float for integers");
     return false;

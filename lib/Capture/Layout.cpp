@@ -55,8 +55,8 @@ Geometry capture::geometryOf(Capture &capture, Value tensor) {
     geometry.strides[dim] = stride;
     // Extents of 0 count as 1, as in both libraries.
     if (graph.constantValue(geometry.extents[dim]) != 0)
-      stride = graph.binary(ExtentExpr::Kind::Mul, stride,
-                            geometry.extents[dim]);
+      stride =
+          graph.binary(ExtentExpr::Kind::Mul, stride, geometry.extents[dim]);
   }
   return geometry;
 }
@@ -133,8 +133,9 @@ static std::vector<uint8_t> toOrder(std::vector<uint8_t> perm) {
 }
 
 /// TensorIteratorBase::reorder_dimensions.
-static std::vector<uint8_t> tensorIteratorOrder(
-    std::span<const Aligned> tensors, std::span<const int64_t> shape) {
+static std::vector<uint8_t>
+tensorIteratorOrder(std::span<const Aligned> tensors,
+                    std::span<const int64_t> shape) {
   size_t rank = shape.size();
   std::vector<uint8_t> perm(rank);
   std::iota(perm.rbegin(), perm.rend(), uint8_t{0});
@@ -165,9 +166,9 @@ static std::vector<uint8_t> tensorIteratorOrder(
   return toOrder(std::move(perm));
 }
 
-std::vector<uint8_t>
-capture::torchLayout(Capture &capture, std::span<const Value> tensors,
-                     std::span<const ExtentId> extents) {
+std::vector<uint8_t> capture::torchLayout(Capture &capture,
+                                          std::span<const Value> tensors,
+                                          std::span<const ExtentId> extents) {
   size_t rank = extents.size();
   if (rank < 2)
     return {};
@@ -202,9 +203,9 @@ std::vector<uint8_t> capture::preservedLayout(Capture &capture, Value tensor) {
       capture.graph.type(capture.tensorRow(tensor).value).extents);
 }
 
-std::vector<uint8_t>
-capture::numpyLayout(Capture &capture, std::span<const Value> tensors,
-                     std::span<const ExtentId> extents) {
+std::vector<uint8_t> capture::numpyLayout(Capture &capture,
+                                          std::span<const Value> tensors,
+                                          std::span<const ExtentId> extents) {
   size_t rank = extents.size();
   if (rank < 2)
     return {};

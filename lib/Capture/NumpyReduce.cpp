@@ -29,14 +29,13 @@ static bool axes(Call &call, unsigned i, size_t rank,
 }
 
 /// The dimensions that are left keep their order in memory.
-static std::vector<uint8_t> keptLayout(Call &call,
-                                       std::span<const int64_t> dims,
-                                       bool keep) {
+static std::vector<uint8_t>
+keptLayout(Call &call, std::span<const int64_t> dims, bool keep) {
   Value input = call.arg(0);
   size_t rank = call.emitter.rank(call.capture.tensorRow(input).value);
-  std::vector<uint8_t> order = numpyLayout(
-      call.capture, std::span(&input, 1),
-      call.emitter.extents(call.capture.tensorRow(input).value));
+  std::vector<uint8_t> order =
+      numpyLayout(call.capture, std::span(&input, 1),
+                  call.emitter.extents(call.capture.tensorRow(input).value));
   if (order.empty() || keep)
     return order;
   std::vector<int> renamed(rank, -1);

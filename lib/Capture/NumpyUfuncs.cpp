@@ -89,8 +89,7 @@ static V unaryOf(Emitter &e, std::string_view name, V x) {
   if (name == "square")
     return isBool ? unsupported(e, "a bool array") : e.mul(x, x);
   if (name == "reciprocal")
-    return isFloat(dtype) ? e.div(e.like(x, 1), x)
-                          : unsupported(e, "integers");
+    return isFloat(dtype) ? e.div(e.like(x, 1), x) : unsupported(e, "integers");
   bool rounds = name == "floor" || name == "ceil" || name == "trunc";
   if (rounds && !isFloat(dtype))
     return x;
@@ -128,8 +127,8 @@ static V remainderOf(Emitter &e, V a, V b) {
   if (e.failed() || !isFloat(e.dtype(a)))
     return rest;
   // A zero has the sign of the divisor.
-  V zero = e.select(e.compare("lt", b, e.like(b, 0)), e.like(b, -0.0),
-                    e.like(b, 0));
+  V zero =
+      e.select(e.compare("lt", b, e.like(b, 0)), e.like(b, -0.0), e.like(b, 0));
   return e.select(e.compare("eq", rest, e.like(rest, 0)), zero, rest);
 }
 
@@ -170,7 +169,7 @@ static V powerOf(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
 static V logicalOf(Emitter &e, std::string_view op, const Operand &a,
                    const Operand &b) {
   auto truth = [&](const Operand &operand) {
-    DType dtype = operand.isTensor                       ? operand.dtype
+    DType dtype = operand.isTensor                      ? operand.dtype
                   : operand.number == NumberType::Float ? DType::F64
                                                         : DType::I64;
     return e.truth(emit(e, operand, dtype));
@@ -318,8 +317,7 @@ std::optional<Value> capture::numpyWhere(Call &call) {
                         operandOf(call.capture, call.arg(2))};
   if (!operands[0].isTensor)
     return call.unsupported("a condition that is no array");
-  std::optional<DType> dtype =
-      numpyResultType(std::span(operands).subspan(1));
+  std::optional<DType> dtype = numpyResultType(std::span(operands).subspan(1));
   if (!dtype)
     return call.unsupported("the dtypes");
   V v = e.select(e.truth(emit(e, call.arg(0))), emit(e, operands[1], *dtype),
@@ -327,9 +325,9 @@ std::optional<Value> capture::numpyWhere(Call &call) {
   if (e.failed())
     return call.giveUp();
   // A 0-d array, not a scalar.
-  return newTensor(call.capture, Library::NumPy, v,
-                   numpyLayout(call.capture, tensorsOf(operands),
-                               e.extents(v)));
+  return newTensor(
+      call.capture, Library::NumPy, v,
+      numpyLayout(call.capture, tensorsOf(operands), e.extents(v)));
 }
 
 /// clip(a, a_min, a_max, out)

@@ -16,9 +16,8 @@ static std::optional<DType> scalarDtype(PyObject *object) {
   if (!object || PyFloat_CheckExact(object) || PyLong_CheckExact(object))
     return std::nullopt;
   PyObject *generic = findObject("numpy.generic");
-  if (!generic ||
-      !PyType_IsSubtype(Py_TYPE(object),
-                        reinterpret_cast<PyTypeObject *>(generic)))
+  if (!generic || !PyType_IsSubtype(Py_TYPE(object),
+                                    reinterpret_cast<PyTypeObject *>(generic)))
     return std::nullopt;
   return dtypeOf(reinterpret_cast<PyObject *>(Py_TYPE(object)), Library::NumPy);
 }
@@ -95,8 +94,8 @@ Emitter::V capture::emit(Emitter &emitter, const Operand &operand,
 //===----------------------------------------------------------------------===//
 
 PyTypeObject *capture::tensorTypeOf(Library library) {
-  PyObject *type = findObject(library == Library::Torch ? "torch.Tensor"
-                                                        : "numpy.ndarray");
+  PyObject *type =
+      findObject(library == Library::Torch ? "torch.Tensor" : "numpy.ndarray");
   return reinterpret_cast<PyTypeObject *>(type);
 }
 

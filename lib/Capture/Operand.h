@@ -47,7 +47,8 @@ inline Emitter::V emit(Emitter &emitter, Value tensor) {
   return emitter.capture.read(tensor);
 }
 
-//===--- Promotion ----------------------------------------------------------===//
+//===--- Promotion
+//----------------------------------------------------------===//
 
 /// torch.promote_types.
 DType torchPromoteTypes(DType a, DType b);
@@ -62,7 +63,8 @@ DType torchFloatType(Capture &capture, DType dtype);
 std::optional<DType> numpyResultType(std::span<const Operand> operands);
 DType numpyPromoteTypes(DType a, DType b);
 
-//===--- Layout -------------------------------------------------------------===//
+//===--- Layout
+//-------------------------------------------------------------===//
 
 /// The geometry of a tensor that is no view and no input, or of those as they
 /// say.
@@ -85,7 +87,8 @@ std::vector<uint8_t> preservedLayout(Capture &capture, Value tensor);
 /// A number for an extent to compare strides by; symbols count as large.
 int64_t hintOf(const importer::Graph &graph, importer::ExtentId extent);
 
-//===--- Results ------------------------------------------------------------===//
+//===--- Results
+//------------------------------------------------------------===//
 
 /// torch.Tensor or numpy.ndarray. Borrowed.
 PyTypeObject *tensorTypeOf(Library library);

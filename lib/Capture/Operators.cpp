@@ -84,8 +84,7 @@ std::optional<Value> wok::capture::importBinary(Capture &capture,
   bool inPlace = row->inPlace == nbOperator;
   if (!prepare(capture, operands))
     return std::nullopt;
-  std::optional<Library> library =
-      libraryOf(capture, operands[0], operands[1]);
+  std::optional<Library> library = libraryOf(capture, operands[0], operands[1]);
   if (!library)
     return capture.breakHere(BreakInfo::Reason::UnsupportedPython,
                              std::string(row->name));
@@ -106,8 +105,7 @@ std::optional<Value> wok::capture::importCompare(Capture &capture,
   if (!prepare(capture, operands))
     return std::nullopt;
   std::string_view name = names[pyCompare];
-  std::optional<Library> library =
-      libraryOf(capture, operands[0], operands[1]);
+  std::optional<Library> library = libraryOf(capture, operands[0], operands[1]);
   if (!library)
     return capture.breakHere(BreakInfo::Reason::UnsupportedPython,
                              std::string(name));
@@ -115,8 +113,8 @@ std::optional<Value> wok::capture::importCompare(Capture &capture,
     // number < tensor asks the tensor, the other way round.
     constexpr std::string_view mirrored[] = {"gt", "ge", "eq",
                                              "ne", "lt", "le"};
-    return torchOperator(capture, mirrored[pyCompare], operands[1],
-                         operands[0], false);
+    return torchOperator(capture, mirrored[pyCompare], operands[1], operands[0],
+                         false);
   }
   if (*library == Library::Torch)
     return torchOperator(capture, name, operands[0], operands[1], false);

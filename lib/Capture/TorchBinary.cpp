@@ -113,7 +113,7 @@ static V shift(Emitter &e, std::string_view name, const Operand &a,
 static V logical(Emitter &e, std::string_view op, const Operand &a,
                  const Operand &b) {
   auto truth = [&](const Operand &operand) {
-    DType dtype = operand.isTensor                       ? operand.dtype
+    DType dtype = operand.isTensor                      ? operand.dtype
                   : operand.number == NumberType::Float ? DType::F64
                   : operand.number == NumberType::Int   ? DType::I64
                                                         : DType::I1;
@@ -236,8 +236,8 @@ std::optional<Value> capture::torchOperator(Capture &capture,
     return e.giveUp(shown);
   if (inPlace)
     return storeInto(e, lhs, v, shown);
-  return newTensor(
-      capture, Library::Torch, v,
-      tensors.empty() ? std::vector<uint8_t>()
-                      : torchLayout(capture, tensors, e.extents(v)));
+  return newTensor(capture, Library::Torch, v,
+                   tensors.empty()
+                       ? std::vector<uint8_t>()
+                       : torchLayout(capture, tensors, e.extents(v)));
 }

@@ -1,7 +1,7 @@
 //===- TorchElementwise.cpp - Elementwise functions of PyTorch --*- C++ -*-===//
 
-#include "Torch.h"
 #include "Importers.h"
+#include "Torch.h"
 
 #include <cmath>
 
@@ -92,18 +92,20 @@ static V reluOf(Emitter &e, V x) {
   return e.select(e.compare("lt", x, e.like(x, 0)), e.like(x, 0), x);
 }
 
-static V exponentOfMinus(Emitter &e, V x) { return e.unary("exp", e.unary("neg", x)); }
+static V exponentOfMinus(Emitter &e, V x) {
+  return e.unary("exp", e.unary("neg", x));
+}
 
 namespace {
 
 struct Composition {
   std::string_view name;
   enum Takes : uint8_t {
-    Floats,          ///< Floats only: eager raises for others.
-    FloatsInOne,     ///< Likewise; f16 and bf16 are rounded once, at the end.
-    PromotedInOne,   ///< Integers become floats; rounded once.
-    Promoted,        ///< Integers become floats.
-    Any,             ///< Keeps the dtype.
+    Floats,        ///< Floats only: eager raises for others.
+    FloatsInOne,   ///< Likewise; f16 and bf16 are rounded once, at the end.
+    PromotedInOne, ///< Integers become floats; rounded once.
+    Promoted,      ///< Integers become floats.
+    Any,           ///< Keeps the dtype.
   } takes;
   V (*compose)(Emitter &, V);
 };
@@ -256,7 +258,8 @@ std::optional<Value> capture::torchGelu(Call &call) {
     V gate = e.add(e.like(x, 1), e.unary("tanh", inner));
     y = e.mul(e.mul(e.like(x, 0.5), x), gate);
   } else if (approximate == "none") {
-    V gate = e.add(e.like(x, 1), e.unary("erf", e.mul(x, e.like(x, M_SQRT1_2))));
+    V gate =
+        e.add(e.like(x, 1), e.unary("erf", e.mul(x, e.like(x, M_SQRT1_2))));
     y = e.mul(e.mul(x, e.like(x, 0.5)), gate);
   } else {
     return call.unsupported("approximate");
@@ -373,8 +376,7 @@ std::optional<Value> capture::torchWhere(Call &call) {
                         operandOf(call.capture, call.arg(2))};
   if (!operands[0].isTensor || operands[0].dtype != DType::I1)
     return call.unsupported("a condition that is no bool tensor");
-  DType dtype =
-      torchResultType(call.capture, std::span(operands).subspan(1));
+  DType dtype = torchResultType(call.capture, std::span(operands).subspan(1));
   V v = e.select(emit(e, condition), emit(e, operands[1], dtype),
                  emit(e, operands[2], dtype));
   return finishBinary(call, v, operands, 3);
@@ -386,8 +388,8 @@ std::optional<Value> capture::torchMaskedFill(Call &call) {
   V x = emit(e, call.arg(0)), mask = emit(e, call.arg(1));
   if (e.dtype(mask) != DType::I1 || (value.isTensor && value.rank != 0))
     return call.unsupported("mask or value");
-  bool isFloatValue = value.isTensor ? isFloat(value.dtype)
-                                     : value.number == NumberType::Float;
+  bool isFloatValue =
+      value.isTensor ? isFloat(value.dtype) : value.number == NumberType::Float;
   if (isFloatValue && !isFloat(e.dtype(x)))
     return call.unsupported("a float for integers");
   V v = e.select(mask, emit(e, value, e.dtype(x)), x);
@@ -463,8 +465,11 @@ std::optional<Value> capture::torchAddC(Call &call) {
   if (!isFloat(dtype))
     return call.unsupported("integers");
   DType wide = computeType(dtype);
-  auto widened = [&](const Operand &o) { return e.cast(emit(e, o, dtype), wide); };
-  V x = widened(operands[0]), a = widened(operands[1]), b = widened(operands[2]);
+  auto widened = [&](const Operand &o) {
+    return e.cast(emit(e, o, dtype), wide);
+  };
+  V x = widened(operands[0]), a = widened(operands[1]),
+    b = widened(operands[2]);
   if (call.has(3)) {
     std::optional<double> value = call.capture.asFloat(call.arg(3));
     if (!value)
@@ -479,8 +484,8 @@ std::optional<Value> capture::torchAddC(Call &call) {
 /// fill_, zero_
 std::optional<Value> capture::torchFill(Call &call) {
   Emitter &e = call.emitter;
-  DType dtype = call.capture.graph.type(
-      call.capture.tensorRow(call.arg(0)).value).dtype;
+  DType dtype =
+      call.capture.graph.type(call.capture.tensorRow(call.arg(0)).value).dtype;
   V v = Emitter::bad;
   if (call.detail() == "zero") {
     v = e.number(dtype, 0);
@@ -498,8 +503,8 @@ std::optional<Value> capture::torchFill(Call &call) {
 /// copy_(source)
 std::optional<Value> capture::torchCopy(Call &call) {
   Emitter &e = call.emitter;
-  DType dtype = call.capture.graph.type(
-      call.capture.tensorRow(call.arg(0)).value).dtype;
+  DType dtype =
+      call.capture.graph.type(call.capture.tensorRow(call.arg(0)).value).dtype;
   V v = e.cast(emit(e, call.arg(1)), dtype);
   return storeInto(e, call.arg(0), v, call.bound.name);
 }

@@ -180,7 +180,8 @@ std::optional<Value> capture::torchAttention(Call &call) {
   Capture &capture = call.capture;
   if (autocast(call))
     return std::nullopt;
-  V q = emit(e, call.arg(0)), k = emit(e, call.arg(1)), v = emit(e, call.arg(2));
+  V q = emit(e, call.arg(0)), k = emit(e, call.arg(1)),
+    v = emit(e, call.arg(2));
   size_t rank = e.rank(q);
   if (rank < 3 || e.rank(k) != rank || e.rank(v) != rank ||
       e.dtype(q) != DType::F32 || e.dtype(k) != DType::F32 ||
@@ -207,7 +208,8 @@ std::optional<Value> capture::torchAttention(Call &call) {
     if (call.has(3))
       return call.unsupported("a mask that is causal too");
     Extents square = {queries, keys};
-    V rows = e.iota(DType::I64, square, 0), columns = e.iota(DType::I64, square, 1);
+    V rows = e.iota(DType::I64, square, 0),
+      columns = e.iota(DType::I64, square, 1);
     scores = e.select(e.compare("le", columns, rows), scores,
                       e.number(DType::F32, -INFINITY));
   } else if (call.has(3)) {

@@ -51,11 +51,11 @@ std::optional<Value> capture::torchLayerNorm(Call &call) {
   V count = e.countOf(x, dims, wide);
   V mean = e.div(e.reduce("sum", x, dims, true), count);
   V distance = e.sub(x, mean);
-  V variance = e.div(e.reduce("sum", e.mul(distance, distance), dims, true),
-                     count);
-  V scale = e.div(e.like(variance, 1),
-                  e.unary("sqrt", e.add(variance,
-                                        e.like(variance, call.real(4, 1e-5)))));
+  V variance =
+      e.div(e.reduce("sum", e.mul(distance, distance), dims, true), count);
+  V scale = e.div(
+      e.like(variance, 1),
+      e.unary("sqrt", e.add(variance, e.like(variance, call.real(4, 1e-5)))));
   V y = e.mul(distance, scale);
   V weight = parameter(2), bias = parameter(3);
   if (weight != Emitter::bad && bias != Emitter::bad)
@@ -77,8 +77,7 @@ std::optional<Value> capture::torchRmsNorm(Call &call) {
     return call.unsupported("dtype");
   if (!normalizedDims(call, 1, input, dims))
     return std::nullopt;
-  double epsilon =
-      call.real(3, dtype == DType::F32 ? 0x1p-23 : 0x1p-52);
+  double epsilon = call.real(3, dtype == DType::F32 ? 0x1p-23 : 0x1p-52);
   V mean = e.div(e.reduce("sum", e.mul(input, input), dims, true),
                  e.countOf(input, dims, dtype));
   V y = e.mul(input, e.unary("rsqrt", e.add(mean, e.like(mean, epsilon))));

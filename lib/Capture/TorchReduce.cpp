@@ -120,14 +120,22 @@ std::optional<Value> capture::torchExtremum(Call &call) {
   return torchFinishDense(call, e.reduce(kind, x, dims, call.boolean(2)), 3);
 }
 
-/// torch.return_types.max(values, indices), as a struct sequence made of a
-/// tuple; only its items are known.
-static std::optional<Value> namedPair(Call &call, V values, V indices) {
-  Emitter &e = call.emitter;
-  if (e.failed())
+static Value pairOf(Call &call, V first, V second) {
+  return call.capture.tuple({newTensor(call.capture, Library::Torch, first),
+                             newTensor(call.capture, Library::Torch, second)});
+}
+
+/// torch.return_types.max(values, indices)
+static std::optional<Value> valuesAndIndices(Call &call, V values, V indices) {
+  if (call.emitter.failed())
     return call.giveUp();
-  return call.capture.tuple({newTensor(call.capture, Library::Torch, values),
-                             newTensor(call.capture, Library::Torch, indices)});
+  PyObject *type =
+      findObject("torch.return_types." + std::string(call.detail()));
+  if (!type)
+    return call.unsupported("its result");
+  Value pair = pairOf(call, values, indices);
+  call.capture.changeSequence(pair).structure = type;
+  return pair;
 }
 
 /// max, min: of all; along a dimension with indices; of two tensors.
@@ -143,8 +151,7 @@ std::optional<Value> capture::torchMaxMin(Call &call) {
     return torchFinish(call, v, tensorsOf(operands), 2);
   }
   bool isBool = e.dtype(x) == DType::I1;
-  std::string_view reduction =
-      !isBool ? kind : kind == "max" ? "any" : "all";
+  std::string_view reduction = !isBool ? kind : kind == "max" ? "any" : "all";
   if (call.overload() == 0) {
     std::vector<int64_t> dims = allDims(e.rank(x));
     if (mayBeEmpty(call, x, dims))
@@ -161,8 +168,8 @@ std::optional<Value> capture::torchMaxMin(Call &call) {
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   bool keep = call.boolean(2);
-  return namedPair(call, e.reduce(kind, x, std::span(&dim, 1), keep),
-                   e.argReduce(kind, x, dim, keep));
+  return valuesAndIndices(call, e.reduce(kind, x, std::span(&dim, 1), keep),
+                          e.argReduce(kind, x, dim, keep));
 }
 
 /// argmax, argmin: (input, dim, keepdim)
@@ -251,8 +258,12 @@ std::optional<Value> capture::torchVariance(Call &call) {
   if (call.detail().starts_with("std"))
     v = e.unary("sqrt", v);
   v = e.cast(v, dtype);
-  if (withMean)
-    return namedPair(call, v, e.cast(mean, dtype));
+  if (withMean) {
+    mean = e.cast(mean, dtype);
+    if (e.failed())
+      return call.giveUp();
+    return pairOf(call, v, mean);
+  }
   return torchFinishDense(call, v);
 }
 
@@ -289,8 +300,7 @@ std::optional<Value> capture::torchSoftmax(Call &call) {
   if (mayBeEmpty(call, x, dims))
     return call.unsupported("an empty dimension");
   x = e.cast(x, computeType(result));
-  V v = call.detail() == "log" ? logSoftmaxOf(e, x, dim)
-                               : softmaxOf(e, x, dim);
+  V v = call.detail() == "log" ? logSoftmaxOf(e, x, dim) : softmaxOf(e, x, dim);
   return torchFinishDense(call, e.cast(v, result));
 }
 
@@ -309,8 +319,8 @@ std::optional<Value> capture::torchLogSumExp(Call &call) {
   bool keep = call.boolean(2);
   // An infinite maximum is taken as 0, so that its own exp is what decides.
   V greatest = e.reduce("max", input, dims, true);
-  V isInfinite = e.compare("eq", e.unary("abs", greatest),
-                           e.like(greatest, INFINITY));
+  V isInfinite =
+      e.compare("eq", e.unary("abs", greatest), e.like(greatest, INFINITY));
   V safe = e.select(isInfinite, e.like(greatest, 0), greatest);
   V sum = e.reduce("sum", e.unary("exp", e.sub(input, safe)), dims, true);
   V v = e.add(e.unary("log", sum), safe);

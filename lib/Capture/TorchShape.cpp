@@ -74,8 +74,8 @@ std::optional<Value> capture::torchFlatten(Call &call) {
   if (start == end)
     return call.arg(0);
   Extents shape(from.begin(), from.begin() + start);
-  shape.push_back(e.build.elementCount(
-      std::span(from).subspan(start, end - start + 1)));
+  shape.push_back(
+      e.build.elementCount(std::span(from).subspan(start, end - start + 1)));
   shape.insert(shape.end(), from.begin() + end + 1, from.end());
   return reshaped(call, call.arg(0), shape, false);
 }
@@ -187,12 +187,12 @@ std::optional<Value> capture::torchSqueeze(Call &call) {
   ViewBuilder view(call.emitter, call.arg(0));
   std::vector<int64_t> dims;
   bool all = !call.has(1);
-  if (!all && (!call.integerItems(1, dims) ||
-               !wrapDims(call, dims, view.rank())))
+  if (!all &&
+      (!call.integerItems(1, dims) || !wrapDims(call, dims, view.rank())))
     return std::nullopt;
   for (size_t i = view.rank(); i-- > 0;) {
-    bool asked = all || std::ranges::find(dims, static_cast<int64_t>(i)) !=
-                            dims.end();
+    bool asked =
+        all || std::ranges::find(dims, static_cast<int64_t>(i)) != dims.end();
     if (!asked)
       continue;
     ExtentId extent = view.extent(i);
@@ -375,7 +375,8 @@ static bool isMemoryFormat(Call &call, unsigned i, std::string_view name) {
 }
 
 /// The layout that a memory_format argument asks for; nullopt if unknown.
-static std::optional<std::vector<uint8_t>> formatLayout(Call &call, unsigned i) {
+static std::optional<std::vector<uint8_t>> formatLayout(Call &call,
+                                                        unsigned i) {
   if (!call.has(i) || isMemoryFormat(call, i, "preserve_format"))
     return preservedLayout(call.capture, call.arg(0));
   if (isMemoryFormat(call, i, "contiguous_format"))

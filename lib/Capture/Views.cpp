@@ -43,9 +43,8 @@ void ViewBuilder::slice(size_t dim, ExtentId start, ExtentId size,
     steps[dim] = step;
     v = emitter.slice(v, offsets, sizes, steps);
   }
-  geometry.offset =
-      graph.binary(ExtentExpr::Kind::Add, geometry.offset,
-                   times(start, geometry.strides[dim]));
+  geometry.offset = graph.binary(ExtentExpr::Kind::Add, geometry.offset,
+                                 times(start, geometry.strides[dim]));
   geometry.extents[dim] = size;
   geometry.strides[dim] = times(geometry.strides[dim], graph.constant(step));
 }
@@ -246,8 +245,8 @@ std::optional<SliceRange> capture::sliceRange(Capture &capture, Value slice,
   Py_ssize_t size = PySlice_AdjustIndices(length, &start, &stop, step);
   if (size == 0)
     start = std::clamp<Py_ssize_t>(start, 0, length);
-  return SliceRange{capture.graph.constant(start),
-                    capture.graph.constant(size), step};
+  return SliceRange{capture.graph.constant(start), capture.graph.constant(size),
+                    step};
 }
 
 std::optional<ExtentId> capture::wrapIndex(Capture &capture, Value index,

@@ -213,6 +213,10 @@ bool importStoreSubscript(Capture &, Value tensor, Value index, Value value);
 /// break if `name` is not one of them (the evaluator then looks for a method on the type).
 std::optional<Value> importTensorAttribute(Capture &, Value tensor, std::string_view name);
 
+/// Which item of a struct sequence (SequenceRow::structure) the attribute is; -1
+/// if none.
+int structureField(PyObject *structure, std::string_view name);
+
 } // namespace wok::capture
 
 #endif // WOK_CAPTURE_CAPTURE_H

@@ -24,6 +24,9 @@ namespace wok::capture {
 struct SequenceRow {
   enum class Type : uint8_t { Tuple, List, Slice, Range } type = Type::Tuple;
   std::vector<Value> items;
+  /// Tuple: the subclass of tuple that is called with the items (torch.Size,
+  /// torch.return_types.max); null for a plain tuple. Held by its library.
+  PyObject *structure = nullptr;
 };
 
 /// A fresh dict or set, in insertion order. Keys are Knowns that are exact str, int, bool, float, None
