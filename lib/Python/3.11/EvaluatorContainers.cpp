@@ -5,6 +5,8 @@
 
 #include "wok/Capture/Tensors.h"
 
+#include <algorithm>
+
 namespace wok::python {
 
 using Reason = BreakInfo::Reason;

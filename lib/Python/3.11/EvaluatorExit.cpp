@@ -85,9 +85,8 @@ bool Evaluator::canExit(const Frame &outer) const {
 
 class Evaluator::ExitBuilder {
 public:
-  ExitBuilder(Evaluator &evaluator)
-      : evaluator(evaluator), capture(evaluator.capture),
-        state(evaluator.state) {}
+  explicit ExitBuilder(Evaluator &evaluator)
+      : capture(evaluator.capture), state(evaluator.state) {}
 
   Exit exit;
   /// A container holds itself: no order of recipes makes that.
@@ -102,11 +101,6 @@ private:
     exit.recipes.push_back(std::move(recipe));
     return static_cast<RecipeId>(exit.recipes.size() - 1);
   }
-  RecipeId constant(PyObject *object) {
-    Recipe recipe{RecipeKind::Constant};
-    recipe.object = capture.sources.hold(object);
-    return add(std::move(recipe));
-  }
   uint32_t output(importer::ValueId value) {
     capture.graph.outputs.push_back(value);
     return static_cast<uint32_t>(capture.graph.outputs.size() - 1);
@@ -115,11 +109,16 @@ private:
   Recipe tensor(const TensorRow &row);
   Recipe scalar(const ScalarRow &row);
 
-  Evaluator &evaluator;
   Capture &capture;
   Capture::State &state;
   std::map<std::pair<Kind, uint32_t>, RecipeId> made;
 };
+
+static Recipe ofKind(RecipeKind kind) {
+  Recipe recipe{};
+  recipe.kind = kind;
+  return recipe;
+}
 
 RecipeId Evaluator::ExitBuilder::recipe(Value value) {
   auto [entry, isNew] =
@@ -135,7 +134,8 @@ RecipeId Evaluator::ExitBuilder::recipe(Value value) {
 }
 
 Recipe Evaluator::ExitBuilder::tensor(const TensorRow &row) {
-  Recipe recipe{row.numpyScalar ? RecipeKind::NumpyScalar : RecipeKind::Tensor};
+  Recipe recipe = ofKind(row.numpyScalar ? RecipeKind::NumpyScalar
+                                         : RecipeKind::Tensor);
   recipe.library = row.library;
   importer::ValueId value = row.value;
   if (!row.strideOrder.empty()) {
@@ -157,7 +157,7 @@ RecipeId Evaluator::ExitBuilder::contents(Value value) {
 }
 
 Recipe Evaluator::ExitBuilder::scalar(const ScalarRow &row) {
-  Recipe recipe{RecipeKind::PythonScalar};
+  Recipe recipe = ofKind(RecipeKind::PythonScalar);
   if (row.source != capture::noSource) {
     recipe.kind = RecipeKind::Source;
     recipe.source = row.source;
@@ -171,7 +171,7 @@ Recipe Evaluator::ExitBuilder::scalar(const ScalarRow &row) {
 }
 
 Recipe Evaluator::ExitBuilder::make(Value value) {
-  Recipe result{RecipeKind::Null};
+  Recipe result = ofKind(RecipeKind::Null);
   auto operands = [&](std::initializer_list<Value> values) {
     for (Value each : values)
       result.operands.push_back(recipe(each));
@@ -327,7 +327,8 @@ CaptureOutcome Evaluator::finish() {
   exit.resumeOffset = offset;
   exit.returns = outer.bytecode->at(offset)->op == Op::ReturnValue;
   for (const capture::JournalEntry &entry : state.journal) {
-    Effect effect{entry.kind};
+    Effect effect{};
+    effect.kind = entry.kind;
     effect.target = builder.recipe(entry.target);
     if (!entry.key.isNull())
       effect.key = builder.recipe(entry.key);

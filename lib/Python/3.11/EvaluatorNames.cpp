@@ -67,7 +67,7 @@ bool Evaluator::letGo(Value value) {
   capture::Library library;
   if (capture::isTensorType(Py_TYPE(row.object), library)) {
     // A weak reference may have a callback.
-    if (!_PyType_SUPPORTS_WEAKREFS(Py_TYPE(row.object)) ||
+    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(row.object)) ||
         !*reinterpret_cast<PyObject **>(
             PyObject_GET_WEAKREFS_LISTPTR(row.object)))
       return true;
