@@ -55,8 +55,8 @@ static std::string text(PyObject *object) {
     PyErr_Clear();
   }
   if (PyCode_Check(object))
-    if (const char *utf8 = PyUnicode_AsUTF8(
-            reinterpret_cast<PyCodeObject *>(object)->co_name))
+    if (const char *utf8 =
+            PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject *>(object)->co_name))
       return std::string("<code ") + utf8 + ">";
   PyErr_Clear();
   return std::string("<") + type->tp_name + ">";
@@ -81,7 +81,9 @@ private:
   void guards();
   void nodes();
   void exit();
-  std::string source(SourceId id) { return subgraph.sources.toString(id, code); }
+  std::string source(SourceId id) {
+    return subgraph.sources.toString(id, code);
+  }
   std::string recipe(RecipeId id);
 
   const CapturedSubgraph &subgraph;
@@ -280,10 +282,9 @@ std::string Printer::recipe(RecipeId id) {
   for (size_t i = 0; i < recipe.operands.size(); ++i)
     result += (i ? ", " : "") + this->recipe(recipe.operands[i]);
   if (recipe.kind == RecipeKind::View)
-    result += ", extents " +
-              text(subgraph.graph, recipe.geometry.extents) + ", strides " +
-              text(subgraph.graph, recipe.geometry.strides) + ", offset " +
-              text(subgraph.graph, recipe.geometry.offset);
+    result += ", extents " + text(subgraph.graph, recipe.geometry.extents) +
+              ", strides " + text(subgraph.graph, recipe.geometry.strides) +
+              ", offset " + text(subgraph.graph, recipe.geometry.offset);
   if (recipe.kind == RecipeKind::Iterator)
     result += ", " + std::to_string(recipe.number);
   return result + ")";
@@ -310,10 +311,9 @@ void Printer::exit() {
   }
   for (const SlotWrite &write : exit.locals) {
     out << "local ";
-    const char *name =
-        code ? PyUnicode_AsUTF8(
-                   PyTuple_GET_ITEM(code->co_localsplusnames, write.slot))
-             : nullptr;
+    const char *name = code ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(
+                                  code->co_localsplusnames, write.slot))
+                            : nullptr;
     PyErr_Clear();
     if (name)
       out << name;

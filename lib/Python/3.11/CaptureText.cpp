@@ -1,7 +1,7 @@
 //===- CaptureText.cpp - Captures as text, for tests ----------------------===//
 
-#include "Bytecode.h"
 #include "CaptureText.h"
+#include "Bytecode.h"
 
 #include "wok/Capture/Tensors.h"
 #include "wok/Python/Evaluator.h"
@@ -24,8 +24,7 @@ static bool makeFrame(PyFunctionObject *function, PyObject *args,
         reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(bytes)),
         static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
   };
-  auto bytecode =
-      Bytecode::decode(span(text), span(code->co_exceptiontable));
+  auto bytecode = Bytecode::decode(span(text), span(code->co_exceptiontable));
   if (!bytecode || bytecode->entry() < 0 ||
       PyTuple_GET_SIZE(args) != code->co_argcount || code->co_kwonlyargcount ||
       (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS))) {
@@ -93,10 +92,11 @@ PyObject *captureAsText(PyObject *, PyObject *args) {
 #include "wok/Capture/BreakReasons.def"
 #undef WOK_BREAK
       };
-      text = std::string("nothing: ") +
-             reasons[static_cast<size_t>(outcome.why.reason)] +
-             (outcome.why.detail.empty() ? "" : " (" + outcome.why.detail + ")") +
-             "\n";
+      text =
+          std::string("nothing: ") +
+          reasons[static_cast<size_t>(outcome.why.reason)] +
+          (outcome.why.detail.empty() ? "" : " (" + outcome.why.detail + ")") +
+          "\n";
     }
     text += "sites [";
     for (size_t k = 0; k < outcome.sites.size(); ++k)

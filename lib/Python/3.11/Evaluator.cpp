@@ -22,8 +22,8 @@ Evaluator::Evaluator(const FrameView &view, capture::SiteHistory &history)
   outer.locals.resize(static_cast<size_t>(view.code->co_nlocalsplus));
   touched.resize(outer.locals.size());
   auto &sources = capture.sources;
-  outer.globals =
-      capture.known(view.globals, sources.get(Step::Globals, capture::noSource));
+  outer.globals = capture.known(view.globals,
+                                sources.get(Step::Globals, capture::noSource));
   outer.builtins = capture.known(
       view.builtins, sources.get(Step::Builtins, capture::noSource));
   for (int32_t i = 0; i < view.stackDepth; ++i)
@@ -456,8 +456,8 @@ bool Evaluator::dispatch(const Instruction &instruction) {
     for (Value part : parts) {
       if (!capture.asString(part))
         return breakHere(Reason::UnsupportedPython, "an f-string");
-      text = capture::Ref<>::steal(
-          PyUnicode_Concat(text, capture.object(part)));
+      text =
+          capture::Ref<>::steal(PyUnicode_Concat(text, capture.object(part)));
     }
     push(capture.constant(text));
     return true;

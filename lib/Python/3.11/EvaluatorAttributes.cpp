@@ -50,8 +50,8 @@ void Evaluator::guardAbsent(PyTypeObject *type, PyObject *name) {
 }
 
 std::optional<Evaluator::Attribute>
-Evaluator::bindClassAttribute(Value object, PyTypeObject *type,
-                              PyObject *found, SourceId source) {
+Evaluator::bindClassAttribute(Value object, PyTypeObject *type, PyObject *found,
+                              SourceId source) {
   bool fixed = !(type->tp_flags & Py_TPFLAGS_HEAPTYPE);
   Value attribute =
       fixed ? capture.constant(found) : capture.known(found, source);
@@ -229,12 +229,11 @@ static PyObject *moduleGetAttr(PyTypeObject **moduleType = nullptr) {
   static PyTypeObject *type = nullptr;
   if (!getattr) {
     PyObject *modules = PyImport_GetModuleDict();
-    PyObject *module =
-        PyDict_GetItemString(modules, "torch.nn.modules.module");
-    PyObject *found = module && PyModule_Check(module)
-                          ? PyDict_GetItemString(PyModule_GetDict(module),
-                                                 "Module")
-                          : nullptr;
+    PyObject *module = PyDict_GetItemString(modules, "torch.nn.modules.module");
+    PyObject *found =
+        module && PyModule_Check(module)
+            ? PyDict_GetItemString(PyModule_GetDict(module), "Module")
+            : nullptr;
     if (found && PyType_Check(found)) {
       type = reinterpret_cast<PyTypeObject *>(found);
       getattr = peekType(type, interned("__getattr__"));
@@ -248,16 +247,15 @@ static PyObject *moduleGetAttr(PyTypeObject **moduleType = nullptr) {
 
 std::optional<Evaluator::Attribute>
 Evaluator::lookUpModuleMember(Value module, PyObject *name) {
-  static PyObject *const tables[] = {interned("_parameters"),
-                                     interned("_buffers"),
-                                     interned("_modules")};
+  static PyObject *const tables[] = {
+      interned("_parameters"), interned("_buffers"), interned("_modules")};
   const capture::KnownRow row = capture.knownRow(module);
   for (PyObject *table : tables) {
     PyObject *dict = nullptr;
     Peek found = peekAttribute(row.object, table, dict);
     if (found == Peek::Absent) {
-      capture.guards.add({row.source, Predicate::AttributeAbsent, 0, 0, table,
-                          capture.line});
+      capture.guards.add(
+          {row.source, Predicate::AttributeAbsent, 0, 0, table, capture.line});
       continue;
     }
     if (found != Peek::Found || !PyDict_CheckExact(dict))
@@ -308,9 +306,9 @@ std::optional<Evaluator::Attribute> Evaluator::lookUpInstance(Value object,
                           capture.sources.hold(found), capture.line});
       return Attribute{
           Attribute::How::Value,
-          capture.known(slot, capture.sources.get(
-                                  Step::InstanceSlot, source,
-                                  static_cast<uint32_t>(member->offset))),
+          capture.known(
+              slot, capture.sources.get(Step::InstanceSlot, source,
+                                        static_cast<uint32_t>(member->offset))),
           {}};
     }
     if (Py_TYPE(found) != &PyProperty_Type)
@@ -338,9 +336,8 @@ std::optional<Evaluator::Attribute> Evaluator::lookUpInstance(Value object,
       guardAbsent(type, name);
     return Attribute{
         Attribute::How::Value,
-        capture.known(own,
-                      capture.sources.get(Step::AttributeValue, source, 0,
-                                          capture.sources.hold(name))),
+        capture.known(own, capture.sources.get(Step::AttributeValue, source, 0,
+                                               capture.sources.hold(name))),
         {}};
   case Peek::Absent:
     break;
@@ -463,10 +460,9 @@ bool Evaluator::loadMethod(Value object, PyObject *name) {
 }
 
 bool Evaluator::storeAttribute(Value object, PyObject *name, Value value) {
-  return breakHere(Reason::ForeignStore,
-                   object.kind == Kind::Known
-                       ? nameOf(capture.object(object))
-                       : std::string("an attribute"));
+  return breakHere(Reason::ForeignStore, object.kind == Kind::Known
+                                             ? nameOf(capture.object(object))
+                                             : std::string("an attribute"));
 }
 
 } // namespace wok::python

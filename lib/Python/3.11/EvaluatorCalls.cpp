@@ -51,12 +51,12 @@ bool Evaluator::callKnown(Value callable, Arguments &arguments) {
     Value self = arguments.positional.front();
     PyTypeObject *type = PyDescr_TYPE(object);
     PyObject *live = capture.object(self);
-    bool isContainer =
-        type == &PyList_Type || type == &PyDict_Type || type == &PyTuple_Type ||
-        type == &PySet_Type || type == &PyUnicode_Type;
-    bool matches = live ? Py_TYPE(live) == type
-                        : self.kind == Kind::Sequence ||
-                              self.kind == Kind::Table;
+    bool isContainer = type == &PyList_Type || type == &PyDict_Type ||
+                       type == &PyTuple_Type || type == &PySet_Type ||
+                       type == &PyUnicode_Type;
+    bool matches =
+        live ? Py_TYPE(live) == type
+             : self.kind == Kind::Sequence || self.kind == Kind::Table;
     const char *name = PyUnicode_AsUTF8(PyDescr_NAME(object));
     if (isContainer && matches && name) {
       Arguments rest = arguments;
@@ -127,8 +127,8 @@ bool Evaluator::importCall(const capture::CallableEntry &entry,
     }
     keywords.emplace_back(text, value);
   }
-  std::optional<Value> result = entry.import(
-      capture, {arguments.positional, keywords}, entry.detail);
+  std::optional<Value> result =
+      entry.import(capture, {arguments.positional, keywords}, entry.detail);
   if (!result)
     return breakHere(Reason::UnsupportedArgument, entry.name);
   if (entry.isOperation)
@@ -156,31 +156,28 @@ bool Evaluator::callFunction(Value function, Arguments &arguments) {
     } else {
       capture.guards.add(
           {source, Predicate::TypeIs, 0, 0,
-           capture.sources.hold(
-               reinterpret_cast<PyObject *>(&PyFunction_Type)),
+           capture.sources.hold(reinterpret_cast<PyObject *>(&PyFunction_Type)),
            capture.line});
     }
     capture.guards.add({capture.sources.get(Step::FunctionCode, source),
                         Predicate::Is, 0, 0,
                         capture.sources.hold(live->func_code), capture.line});
     callee.globals = capture.known(
-        live->func_globals,
-        capture.sources.get(Step::FunctionGlobals, source));
+        live->func_globals, capture.sources.get(Step::FunctionGlobals, source));
     if (live->func_builtins != view.builtins)
       return breakHere(Reason::UnsupportedPython, "other builtins");
     if (live->func_closure) {
       std::vector<Value> cells;
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(live->func_closure); ++i)
-        cells.push_back(capture.known(
-            PyTuple_GET_ITEM(live->func_closure, i),
-            capture.sources.get(Step::FunctionClosure, source,
-                                static_cast<uint32_t>(i))));
+        cells.push_back(
+            capture.known(PyTuple_GET_ITEM(live->func_closure, i),
+                          capture.sources.get(Step::FunctionClosure, source,
+                                              static_cast<uint32_t>(i))));
       callee.closure = capture.tuple(std::move(cells));
     }
   } else {
     const CallableRow &row = state.callables[function.index];
-    callee.code =
-        reinterpret_cast<PyCodeObject *>(capture.object(row.code));
+    callee.code = reinterpret_cast<PyCodeObject *>(capture.object(row.code));
     callee.globals = row.globals;
     callee.closure = row.closure;
   }
@@ -264,8 +261,7 @@ std::optional<Value> Evaluator::positionalDefault(Value function,
   PyObject *defaults =
       reinterpret_cast<PyFunctionObject *>(capture.object(function))
           ->func_defaults;
-  size_t count =
-      defaults ? static_cast<size_t>(PyTuple_GET_SIZE(defaults)) : 0;
+  size_t count = defaults ? static_cast<size_t>(PyTuple_GET_SIZE(defaults)) : 0;
   if (slot + count < positional)
     return std::nullopt;
   auto index = static_cast<uint32_t>(slot + count - positional);
@@ -280,8 +276,7 @@ std::optional<Value> Evaluator::keywordDefault(Value function, SourceId source,
     Value defaults = state.callables[function.index].kwdefaults;
     if (defaults.isNull())
       return std::nullopt;
-    std::optional<Value> found =
-        findEntry(defaults, capture.constant(name));
+    std::optional<Value> found = findEntry(defaults, capture.constant(name));
     if (!found || found->isNull())
       return std::nullopt;
     return found;
@@ -341,8 +336,8 @@ static const ModuleCalls &moduleCalls() {
   static ModuleCalls calls;
   if (calls.call)
     return calls;
-  PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(),
-                                          "torch.nn.modules.module");
+  PyObject *module =
+      PyDict_GetItemString(PyImport_GetModuleDict(), "torch.nn.modules.module");
   if (!module || !PyModule_Check(module))
     return calls;
   PyObject *names = PyModule_GetDict(module);

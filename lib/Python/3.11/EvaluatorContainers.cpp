@@ -66,8 +66,7 @@ std::optional<std::vector<Value>> Evaluator::itemsOf(Value value) {
     std::optional<Value> tensor = capture.asTensor(value);
     if (!tensor)
       return std::nullopt;
-    const auto &extents =
-        capture.graph.type(capture.read(*tensor)).extents;
+    const auto &extents = capture.graph.type(capture.read(*tensor)).extents;
     if (extents.empty())
       return capture.breakHere(Reason::WouldRaise, "iterating over 0-d");
     int64_t count = capture.graph.constantValue(extents[0]);
@@ -107,8 +106,8 @@ std::optional<std::vector<Value>> Evaluator::itemsOf(Value value) {
       return capture.breakHere(Reason::LoopBudget, "range");
     }
     for (Py_ssize_t i = 0; i < length; ++i)
-      items.push_back(capture.constant(
-          Ref<>::steal(PySequence_GetItem(live, i)).get()));
+      items.push_back(
+          capture.constant(Ref<>::steal(PySequence_GetItem(live, i)).get()));
     return items;
   }
   if (PyUnicode_CheckExact(live)) {
@@ -144,10 +143,9 @@ std::optional<Value> Evaluator::iterate(Value value) {
   row.items = std::move(*items);
   // An exit can make the iterator of what is iterated by position.
   PyObject *live = capture.object(value);
-  bool byPosition =
-      value.kind == Kind::Sequence ||
-      (live && (PyList_CheckExact(live) || PyTuple_CheckExact(live) ||
-                PyRange_Check(live)));
+  bool byPosition = value.kind == Kind::Sequence ||
+                    (live && (PyList_CheckExact(live) ||
+                              PyTuple_CheckExact(live) || PyRange_Check(live)));
   if (byPosition)
     row.iterable = value;
   return capture.iterator(std::move(row));
@@ -308,8 +306,8 @@ static bool fixKey(Capture &capture, Value &key) {
   if (key.kind == Kind::Sequence) {
     // A tuple of known things is a known tuple.
     const SequenceRow &row = capture.sequenceRow(key);
-    auto tuple = Ref<>::steal(
-        PyTuple_New(static_cast<Py_ssize_t>(row.items.size())));
+    auto tuple =
+        Ref<>::steal(PyTuple_New(static_cast<Py_ssize_t>(row.items.size())));
     for (size_t i = 0; i < row.items.size(); ++i) {
       PyObject *item = capture.object(row.items[i]);
       if (row.type != SequenceRow::Type::Tuple || !item || !isPlainKey(item)) {
@@ -421,15 +419,16 @@ std::optional<std::vector<int64_t>> Evaluator::sliceIndices(Value slice,
 /// Methods of exact str that only compute.
 static bool isPureStringMethod(std::string_view name) {
   static constexpr std::string_view names[] = {
-      "startswith", "endswith", "lower",  "upper", "strip", "lstrip",
-      "rstrip",     "split",    "replace", "find", "count", "isdigit",
-      "title",      "partition", "rpartition", "removeprefix", "removesuffix"};
+      "startswith",   "endswith",    "lower", "upper",     "strip",
+      "lstrip",       "rstrip",      "split", "replace",   "find",
+      "count",        "isdigit",     "title", "partition", "rpartition",
+      "removeprefix", "removesuffix"};
   return std::ranges::find(names, name) != std::end(names);
 }
 
-std::optional<Value>
-Evaluator::containerMethod(Value self, std::string_view name,
-                           const Arguments &arguments) {
+std::optional<Value> Evaluator::containerMethod(Value self,
+                                                std::string_view name,
+                                                const Arguments &arguments) {
   const std::vector<Value> &args = arguments.positional;
   auto unsupported = [&] {
     return capture.breakHere(Reason::UnknownCall,
@@ -454,10 +453,10 @@ Evaluator::containerMethod(Value self, std::string_view name,
       PyTuple_SET_ITEM(packed.get(), static_cast<Py_ssize_t>(i),
                        Py_NewRef(object));
     }
-    auto method = Ref<>::steal(PyObject_GetAttrString(
-        live, std::string(name).c_str()));
-    auto result = method ? Ref<>::steal(PyObject_CallObject(method, packed))
-                         : Ref<>();
+    auto method =
+        Ref<>::steal(PyObject_GetAttrString(live, std::string(name).c_str()));
+    auto result =
+        method ? Ref<>::steal(PyObject_CallObject(method, packed)) : Ref<>();
     if (!result) {
       PyErr_Clear();
       return capture.breakHere(Reason::WouldRaise, std::string(name));
@@ -471,10 +470,9 @@ Evaluator::containerMethod(Value self, std::string_view name,
   }
 
   // Dicts.
-  bool isDict =
-      (self.kind == Kind::Table &&
-       capture.tableRow(self).type == TableRow::Type::Dict) ||
-      (live && PyDict_CheckExact(live));
+  bool isDict = (self.kind == Kind::Table &&
+                 capture.tableRow(self).type == TableRow::Type::Dict) ||
+                (live && PyDict_CheckExact(live));
   if (isDict) {
     if (name == "get" && (args.size() == 1 || args.size() == 2)) {
       std::optional<Value> found = findEntry(self, args[0]);
@@ -560,8 +558,7 @@ Evaluator::containerMethod(Value self, std::string_view name,
     return capture.list(std::move(*items));
   }
   if (self.kind != Kind::Sequence)
-    return capture.breakHere(Reason::ForeignStore,
-                             "list." + std::string(name));
+    return capture.breakHere(Reason::ForeignStore, "list." + std::string(name));
   if (name == "append" && args.size() == 1) {
     capture.changeSequence(self).items.push_back(args[0]);
     return capture.none();

@@ -45,11 +45,11 @@ bool Evaluator::canReify(Value value, int depth) const {
   case Kind::Sequence:
     return all(capture.sequenceRow(value).items);
   case Kind::Table:
-    return std::ranges::all_of(
-        capture.tableRow(value).entries, [&](const auto &entry) {
-          return canReify(entry.first, depth + 1) &&
-                 canReify(entry.second, depth + 1);
-        });
+    return std::ranges::all_of(capture.tableRow(value).entries,
+                               [&](const auto &entry) {
+                                 return canReify(entry.first, depth + 1) &&
+                                        canReify(entry.second, depth + 1);
+                               });
   case Kind::Iterator: {
     const IteratorRow &row = state.iterators[value.index];
     return !row.iterable.isNull() && canReify(row.iterable, depth + 1);
@@ -121,8 +121,7 @@ static Recipe ofKind(RecipeKind kind) {
 }
 
 RecipeId Evaluator::ExitBuilder::recipe(Value value) {
-  auto [entry, isNew] =
-      made.try_emplace({value.kind, value.index}, noRecipe);
+  auto [entry, isNew] = made.try_emplace({value.kind, value.index}, noRecipe);
   if (isNew) {
     Recipe result = make(value);
     RecipeId id = add(std::move(result));
@@ -134,8 +133,8 @@ RecipeId Evaluator::ExitBuilder::recipe(Value value) {
 }
 
 Recipe Evaluator::ExitBuilder::tensor(const TensorRow &row) {
-  Recipe recipe = ofKind(row.numpyScalar ? RecipeKind::NumpyScalar
-                                         : RecipeKind::Tensor);
+  Recipe recipe =
+      ofKind(row.numpyScalar ? RecipeKind::NumpyScalar : RecipeKind::Tensor);
   recipe.library = row.library;
   importer::ValueId value = row.value;
   if (!row.strideOrder.empty()) {
@@ -302,8 +301,7 @@ std::vector<int32_t> Evaluator::sitesAfter(int32_t offset) const {
 CaptureOutcome Evaluator::finish() {
   CaptureOutcome outcome;
   outcome.why = capture.pendingBreak().value_or(BreakInfo{});
-  if (const char *file =
-          PyUnicode_AsUTF8(frames.back().code->co_filename))
+  if (const char *file = PyUnicode_AsUTF8(frames.back().code->co_filename))
     outcome.why.file = file;
   PyErr_Clear();
   if (!lastExit)
@@ -344,12 +342,11 @@ CaptureOutcome Evaluator::finish() {
       continue;
     Value now = outer.locals[slot];
     PyObject *before = view.localsplus[slot];
-    SourceId source =
-        capture.sources.get(Step::Local, capture::noSource, slot);
+    SourceId source = capture.sources.get(Step::Local, capture::noSource, slot);
     auto initial = state.bySource.find(source);
-    bool unchanged = before ? initial != state.bySource.end() &&
-                                  initial->second == now
-                            : now.isNull();
+    bool unchanged =
+        before ? initial != state.bySource.end() && initial->second == now
+               : now.isNull();
     if (unchanged || (!before && !keepAll && !live[slot]))
       continue;
     exit.locals.push_back(

@@ -54,9 +54,8 @@ static bool isNumpyScalar(Capture &capture, Value value) {
 }
 
 static const char *const binaryNames[] = {
-    "add",       "and", "floor_divide", "lshift", "matmul",
-    "mul",       "remainder", "or",     "pow",    "rshift",
-    "sub",       "div", "xor"};
+    "add", "and", "floor_divide", "lshift", "matmul", "mul", "remainder",
+    "or",  "pow", "rshift",       "sub",    "div",    "xor"};
 
 /// " 2" for a known number, so that reports read "mul 2".
 static std::string operandText(Capture &capture, Value value) {
@@ -139,12 +138,11 @@ static PyObject *compute(int op, PyObject *lhs, PyObject *rhs) {
 std::optional<Value> Evaluator::binary(int op, Value lhs, Value rhs) {
   if (capture.isTensor(lhs) || capture.isTensor(rhs) ||
       isNumpyScalar(capture, lhs) || isNumpyScalar(capture, rhs)) {
-    std::optional<Value> result =
-        capture::importBinary(capture, op, lhs, rhs);
+    std::optional<Value> result = capture::importBinary(capture, op, lhs, rhs);
     if (result)
-      capture.noteOperation(binaryNames[op % NB_INPLACE_ADD] +
-                            operandText(capture,
-                                        capture.isTensor(lhs) ? rhs : lhs));
+      capture.noteOperation(
+          binaryNames[op % NB_INPLACE_ADD] +
+          operandText(capture, capture.isTensor(lhs) ? rhs : lhs));
     return result;
   }
   if (lhs.kind == Kind::Scalar || rhs.kind == Kind::Scalar)
@@ -168,7 +166,7 @@ std::optional<Value> Evaluator::binary(int op, Value lhs, Value rhs) {
   auto typeOf = [&](Value value) -> PyTypeObject * {
     if (value.kind == Kind::Sequence) {
       const SequenceRow &row = capture.sequenceRow(value);
-      return row.structure                             ? nullptr
+      return row.structure                          ? nullptr
              : row.type == SequenceRow::Type::Tuple ? &PyTuple_Type
              : row.type == SequenceRow::Type::List  ? &PyList_Type
                                                     : nullptr;
@@ -357,9 +355,8 @@ std::optional<Value> Evaluator::compare(int op, Value lhs, Value rhs) {
     static const char *const names[] = {"lt", "le", "eq", "ne", "gt", "ge"};
     std::optional<Value> result = capture::importCompare(capture, op, lhs, rhs);
     if (result)
-      capture.noteOperation(names[op] +
-                            operandText(capture,
-                                        capture.isTensor(lhs) ? rhs : lhs));
+      capture.noteOperation(
+          names[op] + operandText(capture, capture.isTensor(lhs) ? rhs : lhs));
     return result;
   }
   if (op == Py_EQ || op == Py_NE) {
@@ -539,9 +536,9 @@ std::optional<Value> Evaluator::subscript(Value container, Value index) {
     return capture.constant(result);
   }
 
-  bool isTuple = live && (PyTuple_CheckExact(live) ||
-                          std::string_view(Py_TYPE(live)->tp_name) ==
-                              "torch.Size");
+  bool isTuple =
+      live && (PyTuple_CheckExact(live) ||
+               std::string_view(Py_TYPE(live)->tp_name) == "torch.Size");
   if (container.kind != Kind::Sequence &&
       !(live && (isTuple || PyList_CheckExact(live))))
     return capture.breakHere(Reason::UnsupportedPython,
@@ -562,9 +559,9 @@ std::optional<Value> Evaluator::subscript(Value container, Value index) {
     std::vector<Value> result;
     for (int64_t i : *chosen)
       result.push_back((*items)[static_cast<size_t>(i)]);
-    bool isList = live ? PyList_CheckExact(live)
-                       : capture.sequenceRow(container).type ==
-                             SequenceRow::Type::List;
+    bool isList =
+        live ? PyList_CheckExact(live)
+             : capture.sequenceRow(container).type == SequenceRow::Type::List;
     return isList ? capture.list(std::move(result))
                   : capture.tuple(std::move(result));
   }
@@ -606,11 +603,11 @@ bool Evaluator::storeSubscript(Value container, Value index, Value value) {
         value;
     return true;
   }
-  return breakHere(Reason::ForeignStore,
-                   capture.object(container)
-                       ? "a " + std::string(Py_TYPE(capture.object(container))
-                                                ->tp_name)
-                       : "an item");
+  return breakHere(
+      Reason::ForeignStore,
+      capture.object(container)
+          ? "a " + std::string(Py_TYPE(capture.object(container))->tp_name)
+          : "an item");
 }
 
 //===----------------------------------------------------------------------===//
@@ -630,8 +627,8 @@ std::optional<Value> Evaluator::format(Value value, Value spec,
               : conversion == FVC_ASCII ? Ref<>::steal(PyObject_ASCII(object))
                                         : Ref<>::share(object);
   if (text)
-    text = Ref<>::steal(PyObject_Format(
-        text, spec.isNull() ? nullptr : capture.object(spec)));
+    text = Ref<>::steal(
+        PyObject_Format(text, spec.isNull() ? nullptr : capture.object(spec)));
   if (!text) {
     PyErr_Clear();
     return capture.breakHere(Reason::WouldRaise, "an f-string");

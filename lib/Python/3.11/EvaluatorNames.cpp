@@ -21,8 +21,7 @@ Value &Evaluator::local(uint32_t slot) {
   if (!isOuter() || touched[slot])
     return current.locals[slot];
   touched[slot] = true;
-  SourceId source =
-      capture.sources.get(Step::Local, capture::noSource, slot);
+  SourceId source = capture.sources.get(Step::Local, capture::noSource, slot);
   if (PyObject *object = view.localsplus[slot])
     current.locals[slot] = capture.known(object, source);
   return current.locals[slot];
@@ -78,8 +77,8 @@ bool Evaluator::letGo(Value value) {
     return true;
   // Somebody else holds it: the frame's own reference is one.
   if (Py_REFCNT(row.object) > 2) {
-    capture.guards.add({row.source, Predicate::RefCountAbove, 1, 0, nullptr,
-                        capture.line});
+    capture.guards.add(
+        {row.source, Predicate::RefCountAbove, 1, 0, nullptr, capture.line});
     return true;
   }
   return breakHere(Reason::Finalizer, nameOf(row.object));
@@ -148,10 +147,11 @@ std::optional<Value> Evaluator::loadCell(Value cell) {
     PyObject *object = PyCell_GET(live);
     SourceId parent = capture.knownRow(cell).source;
     if (object)
-      contents = parent == capture::noSource
-                     ? capture.constant(object)
-                     : capture.known(object, capture.sources.get(
-                                                 Step::CellContents, parent));
+      contents =
+          parent == capture::noSource
+              ? capture.constant(object)
+              : capture.known(object,
+                              capture.sources.get(Step::CellContents, parent));
   }
   if (contents.isNull())
     return capture.breakHere(Reason::WouldRaise, "an empty cell");

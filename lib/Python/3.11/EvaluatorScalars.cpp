@@ -118,13 +118,13 @@ std::optional<Value> Evaluator::scalarBinary(int op, Value lhs, Value rhs) {
   }
 
   // Values: operations of the graph on rank 0.
-  const char *name = op == NB_ADD         ? "add"
-                     : op == NB_SUBTRACT  ? "sub"
-                     : op == NB_MULTIPLY  ? "mul"
+  const char *name = op == NB_ADD           ? "add"
+                     : op == NB_SUBTRACT    ? "sub"
+                     : op == NB_MULTIPLY    ? "mul"
                      : op == NB_TRUE_DIVIDE ? "div"
                                             : nullptr;
-  bool isFloat = a->type == ScalarRow::Type::Float ||
-                 b->type == ScalarRow::Type::Float;
+  bool isFloat =
+      a->type == ScalarRow::Type::Float || b->type == ScalarRow::Type::Float;
   if (!name || (op == NB_TRUE_DIVIDE && !isFloat))
     return ask();
   ScalarRow row{};
