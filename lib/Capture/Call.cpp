@@ -409,6 +409,9 @@ Call::Fit Call::bindOverload(const Overload &overload,
 }
 
 bool Call::bind(const CallArguments &arguments) {
+  this->arguments = &arguments;
+  if (bound.row->signature == "...")
+    return true;
   for (unsigned i = 0; i < bound.overloads.size(); ++i) {
     chosen = i;
     switch (bindOverload(bound.overloads[i], arguments)) {

@@ -19,6 +19,9 @@
 //   A array-like: tensor, number or nested sequences of them
 //   O anything
 //
+// The signature "..." binds nothing: the importer reads `Call::raw`. An empty
+// one stands for an importer that breaks whatever the arguments are.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WOK_LIB_CAPTURE_CALL_H
@@ -63,7 +66,8 @@ std::vector<Overload> parseSignature(std::string_view signature);
 struct BoundRow {
   const Row *row;
   std::vector<Overload> overloads;
-  std::string name; ///< "Tensor.add_", for reports.
+  std::string name;             ///< "Tensor.add_", for reports.
+  PyObject *callable = nullptr; ///< Held for ever.
   Library library = Library::Torch;
   bool inPlace = false; ///< A method that changes its first argument.
 };
@@ -112,6 +116,8 @@ public:
   DType dtype(unsigned i, DType otherwise) const {
     return has(i) ? static_cast<DType>(integers[i]) : otherwise;
   }
+  /// The arguments as they were passed.
+  const CallArguments &raw() const { return *arguments; }
   /// The items of a list of ints (`L`, `V`) or tensors (`Q`, `P`).
   const std::vector<Value> &items(unsigned i) const { return lists[i]; }
   /// The items of an `L` or `V` as numbers. False, with a break, if one is not
@@ -129,6 +135,7 @@ private:
   Fit bindOverload(const Overload &overload, const CallArguments &arguments);
   Fit accept(const Parameter &parameter, unsigned i, Value value);
 
+  const CallArguments *arguments = nullptr;
   unsigned chosen = 0;
   std::vector<Value> values;
   std::vector<int64_t> integers;

@@ -228,6 +228,7 @@ private:
         return;
       BoundRow &bound = boundRows.emplace_back();
       bound.row = &row;
+      bound.callable = object;
       bound.overloads = parseSignature(row.signature);
       bound.name = std::string(prefix.shown) + std::string(own);
       bound.library = module == "torch" ? Library::Torch : Library::NumPy;

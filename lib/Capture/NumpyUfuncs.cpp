@@ -214,9 +214,9 @@ static V binaryOf(Emitter &e, std::string_view name, const Operand &a,
   if (name == "mul")
     return plain(isBool ? "and" : "mul");
   if (name == "maximum")
-    return plain("max");
+    return plain(isBool ? "or" : "max");
   if (name == "minimum")
-    return plain("min");
+    return plain(isBool ? "and" : "min");
   if (name == "eq" || name == "ne" || name == "lt" || name == "le" ||
       name == "gt" || name == "ge")
     return e.compare(name, emit(e, a, dtype), emit(e, b, dtype));

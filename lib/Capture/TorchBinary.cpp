@@ -147,9 +147,9 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
   if (name == "mul")
     return isBool ? plain("and") : withScalar(e, "mul", a, b, dtype);
   if (name == "maximum")
-    return plain("max");
+    return plain(isBool ? "or" : "max");
   if (name == "minimum")
-    return plain("min");
+    return plain(isBool ? "and" : "min");
   if (name == "eq" || name == "ne" || name == "lt" || name == "le" ||
       name == "gt" || name == "ge")
     return e.compare(name, emit(e, a, dtype), emit(e, b, dtype));

@@ -413,10 +413,12 @@ std::optional<Value> capture::torchClamp(Call &call) {
   if (!least && !most)
     return call.unsupported("no bound");
   DType dtype = torchResultType(call.capture, operands);
+  if (dtype == DType::I1)
+    return call.unsupported("bools");
   V v = emit(e, operands[0], dtype);
   auto limit = [&](const Operand &operand, bool isLow) {
     V edge = emit(e, operand, dtype);
-    if (operand.isTensor || dtype == DType::I1) {
+    if (operand.isTensor) {
       v = e.binary(isLow ? "max" : "min", v, edge);
       return true;
     }

@@ -291,7 +291,9 @@ std::optional<Value> capture::torchSoftmax(Call &call) {
   int64_t dim = call.integer(1);
   if (!wrapDim(call, dim, e.rank(x)))
     return std::nullopt;
-  DType result = call.dtype(2, e.dtype(x));
+  // The dtype comes last.
+  unsigned last = static_cast<unsigned>(call.bound.overloads[0].size()) - 1;
+  DType result = call.dtype(last, e.dtype(x));
   if (!isFloat(result))
     return call.unsupported("integers");
   if (e.rank(x) == 0)

@@ -25,7 +25,6 @@ PyObject *tryFrameless(CodeSites &, PyFunctionObject *, PyObject *const *,
   return nullptr;
 }
 bool markDisabled(PyObject *) { return true; }
-bool isDisabled(PyObject *) { return false; }
 void resetAll() {}
 PyObject *statistics() { return PyDict_New(); }
 void beginRecording() {}

@@ -252,7 +252,7 @@ def test_copy():
 
 def test_weak_references_and_cycles():
     def f():
-        return g  # noqa: F821
+        return g
 
     g = wok.jit(f)
     assert g() is g

@@ -2,7 +2,6 @@
 
 #include "Module.h"
 
-#include "CaptureText.h"
 #include "FrameEvaluator.h"
 #include "HostCounters.h"
 #include "Internals.h"
@@ -288,7 +287,6 @@ PyMethodDef methods[] = {
     {"_stack_effect", opcodeEffect, METH_VARARGS, nullptr},
     {"_decode", decode, METH_VARARGS, nullptr},
     {"_armed", armedOffsets, METH_O, nullptr},
-    {"_capture", captureAsText, METH_VARARGS, nullptr},
     {"_hook_installed", hookInstalled, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
