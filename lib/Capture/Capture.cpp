@@ -150,7 +150,8 @@ const ScalarRow &Capture::scalarRow(Value value) const {
 }
 
 Value Capture::sequence(SequenceRow::Type type, std::vector<Value> items) {
-  return {Kind::Sequence, state->sequences.add({type, std::move(items)})};
+  return {Kind::Sequence,
+          state->sequences.add({type, std::move(items), nullptr})};
 }
 const SequenceRow &Capture::sequenceRow(Value value) const {
   assert(value.kind == Kind::Sequence);

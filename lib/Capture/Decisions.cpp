@@ -24,8 +24,7 @@ void Capture::guardIdentity(Value value) {
   // What a constant source finds is that object for ever.
   if (row.source == noSource || sources[row.source].step == Step::Constant)
     return;
-  guards.add(
-      {row.source, Predicate::Is, 0, 0, sources.hold(row.object), line});
+  guards.add({row.source, Predicate::Is, 0, 0, sources.hold(row.object), line});
 }
 
 void Capture::guardValue(Value value) {
@@ -42,8 +41,9 @@ void Capture::guardValue(Value value) {
   guards.add({row.source, Predicate::Equals, 0, 0, sources.hold(object), line});
 }
 
-/// Knowns of these types are one object for each value that a program can tell apart: `is` on two of
-/// them is decided by their values' guards. Others need a guard on the pair.
+/// Knowns of these types are one object for each value that a program can tell
+/// apart: `is` on two of them is decided by their values' guards. Others need a
+/// guard on the pair.
 static bool isSingleton(PyObject *object) {
   return object == Py_None || object == Py_True || object == Py_False ||
          object == Py_Ellipsis || object == Py_NotImplemented ||
@@ -90,10 +90,10 @@ std::optional<bool> Capture::sameObject(Value a, Value b) {
     guards.add({other.source, same ? Predicate::Is : Predicate::IsNot, 0, 0,
                 sources.hold(single.object), line});
   };
-  bool leftFixed = left.source == noSource ||
-                   sources[left.source].step == Step::Constant;
-  bool rightFixed = right.source == noSource ||
-                    sources[right.source].step == Step::Constant;
+  bool leftFixed =
+      left.source == noSource || sources[left.source].step == Step::Constant;
+  bool rightFixed =
+      right.source == noSource || sources[right.source].step == Step::Constant;
   if (rightFixed || isSingleton(right.object))
     guardSingle(right, left);
   else if (leftFixed || isSingleton(left.object))
@@ -140,16 +140,16 @@ std::optional<std::vector<Value>> Capture::asItems(Value value) {
   return items;
 }
 
-/// Reading a live object on which a store waits for the exit would see the old state.
+/// Reading a live object on which a store waits for the exit would see the old
+/// state.
 bool Capture::readable(Value value) {
   PyObject *live = object(value);
   if (!live)
     return true;
   SourceId source = knownRow(value).source;
   for (const JournalEntry &entry : state->journal) {
-    const KnownRow *target = entry.target.kind == Kind::Known
-                                 ? &knownRow(entry.target)
-                                 : nullptr;
+    const KnownRow *target =
+        entry.target.kind == Kind::Known ? &knownRow(entry.target) : nullptr;
     if (!target || Py_TYPE(target->object) != Py_TYPE(live))
       continue;
     if (target->object == live) {
@@ -159,8 +159,8 @@ bool Capture::readable(Value value) {
     }
     // The two could be one object at another call.
     if (source != noSource && target->source != noSource)
-      guards.add({source, Predicate::NotSameObject, target->source, 0, nullptr,
-                  line});
+      guards.add(
+          {source, Predicate::NotSameObject, target->source, 0, nullptr, line});
   }
   return true;
 }
@@ -190,8 +190,7 @@ static std::pair<const char *, const char *> byteRange(const TensorInfo &info) {
   for (int32_t dim = 0; dim < info.rank; ++dim) {
     if (info.extents[dim] == 0)
       return {low, low};
-    int64_t reach =
-        (info.extents[dim] - 1) * info.stride(dim) * info.itemBytes;
+    int64_t reach = (info.extents[dim] - 1) * info.stride(dim) * info.itemBytes;
     (reach < 0 ? low : high) += reach;
   }
   return {low, high + info.itemBytes};
@@ -212,8 +211,8 @@ bool Capture::guardApart(const TensorRow &written, const TensorRow &other) {
     breakHere(BreakInfo::Reason::InPlace, "inputs that share memory");
     return false;
   }
-  guards.add({written.source, Predicate::NoOverlap, other.source, 0, nullptr,
-              line});
+  guards.add(
+      {written.source, Predicate::NoOverlap, other.source, 0, nullptr, line});
   return true;
 }
 
@@ -254,11 +253,18 @@ std::optional<Value> Capture::asTensor(Value value) {
     for (size_t i = 0; i < order->size(); ++i)
       rowMajor &= (*order)[i] == i;
 
-  // Extents: numbers, or symbols where they have varied. Symbols that have one value now are one.
-  TensorGuard guard{library, info.dtype,
+  // Extents: numbers, or symbols where they have varied. Symbols that have one
+  // value now are one.
+  TensorGuard guard{library,
+                    info.dtype,
                     reinterpret_cast<PyTypeObject *>(sources.hold(
                         reinterpret_cast<PyObject *>(Py_TYPE(live)))),
-                    info.requiresGrad, order.has_value(), {}, {}, {}, {}};
+                    info.requiresGrad,
+                    order.has_value(),
+                    {},
+                    {},
+                    {},
+                    {}};
   importer::TensorType type{info.dtype, {}};
   auto input = static_cast<importer::ValueId>(graph.allNodes().size());
   for (int32_t dim = 0; dim < info.rank; ++dim) {
@@ -275,8 +281,7 @@ std::optional<Value> Capture::asTensor(Value value) {
            state->symbolValues[symbol] != extent)
       ++symbol;
     if (symbol == state->symbolValues.size()) {
-      importer::ExtentId id =
-          graph.symbol(input, static_cast<uint32_t>(dim));
+      importer::ExtentId id = graph.symbol(input, static_cast<uint32_t>(dim));
       state->symbolValues.push_back(extent);
       state->symbolSources.push_back({source, dim + 1});
       state->symbolExtents.push_back(id);
@@ -326,8 +331,7 @@ std::optional<Value> Capture::asTensor(Value value) {
   guards.add({source, Predicate::Tensor,
               static_cast<int64_t>(guards.tensors.size() - 1), 0, nullptr,
               line});
-  state->inputs.push_back(
-      {SubgraphInput::Kind::Tensor, source, result.value});
+  state->inputs.push_back({SubgraphInput::Kind::Tensor, source, result.value});
   Value asTensor = tensor(std::move(result));
   state->asTensor.emplace(value.index, asTensor);
   return asTensor;

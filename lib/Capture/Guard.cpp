@@ -6,8 +6,8 @@
 
 namespace wok::capture {
 
-/// How much a guard says about the object at its source; 0 for those that are compared only with
-/// their equals.
+/// How much a guard says about the object at its source; 0 for those that are
+/// compared only with their equals.
 static int strength(Predicate predicate) {
   switch (predicate) {
   case Predicate::Is:
@@ -25,12 +25,12 @@ static int strength(Predicate predicate) {
 }
 
 static bool sameGuard(const Guard &a, const Guard &b) {
-  return a.predicate == b.predicate && a.number == b.number && a.upper == b.upper &&
-         a.object == b.object;
+  return a.predicate == b.predicate && a.number == b.number &&
+         a.upper == b.upper && a.object == b.object;
 }
 
-/// Appends only, so that a checkpoint is a length: what a later guard makes redundant stays until
-/// `finish`.
+/// Appends only, so that a checkpoint is a length: what a later guard makes
+/// redundant stays until `finish`.
 void GuardList::add(const Guard &guard) {
   int force = strength(guard.predicate);
   for (const Guard &other : guards) {
@@ -40,7 +40,8 @@ void GuardList::add(const Guard &guard) {
       return;
     if (force && strength(other.predicate) > force)
       return;
-    if (guard.predicate == Predicate::TypeIs && other.predicate == Predicate::Tensor)
+    if (guard.predicate == Predicate::TypeIs &&
+        other.predicate == Predicate::Tensor)
       return;
   }
   guards.push_back(guard);
@@ -60,8 +61,8 @@ void GuardList::finish(const SourceTable &sources) {
     if (!redundant)
       kept.push_back(guard);
   }
-  // Parents first, what compares two sources last: both have been walked by then. Otherwise in the
-  // order in which capture asked.
+  // Parents first, what compares two sources last: both have been walked by
+  // then. Otherwise in the order in which capture asked.
   auto depth = [&](const Guard &guard) {
     if (guard.predicate == Predicate::SameObject ||
         guard.predicate == Predicate::NotSameObject ||

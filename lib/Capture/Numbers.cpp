@@ -1,8 +1,9 @@
 //===- Numbers.cpp - Python numbers and extents that vary -----------------===//
 //
-// A number that had another value at an earlier capture of the site becomes symbolic: an int or
-// float is an input of the subgraph, an extent a symbol. What asks for the value of a symbol makes
-// it static for good, and the capture starts again.
+// A number that had another value at an earlier capture of the site becomes
+// symbolic: an int or float is an input of the subgraph, an extent a symbol.
+// What asks for the value of a symbol makes it static for good, and the capture
+// starts again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,8 @@
 
 namespace wok::capture {
 
-/// Symbolic ints are guarded to lie within: sums and products of two stay exact in i64.
+/// Symbolic ints are guarded to lie within: sums and products of two stay exact
+/// in i64.
 static constexpr int64_t intBound = int64_t{1} << 31;
 
 bool Capture::meetNumber(SourceId source, int32_t dim, int64_t bits) {
@@ -54,7 +56,8 @@ std::optional<Value> Capture::symbolicNumber(PyObject *object,
     row.type = ScalarRow::Type::Int;
     row.lower = -intBound;
     row.upper = intBound;
-    guards.add({source, Predicate::IntRange, row.lower, row.upper, nullptr, line});
+    guards.add(
+        {source, Predicate::IntRange, row.lower, row.upper, nullptr, line});
     row.value = graph.addInput({DType::I64, {}}, /*strided=*/false);
     state->inputs.push_back({SubgraphInput::Kind::Int, source, *row.value});
     return scalar(row);
@@ -123,7 +126,8 @@ void Capture::keepSymbolsStatic(importer::ExtentId id) {
   if (expr.kind == ExprKind::Constant)
     return;
   if (expr.kind == ExprKind::Symbol) {
-    auto [source, dim] = state->symbolSources[static_cast<size_t>(expr.constant)];
+    auto [source, dim] =
+        state->symbolSources[static_cast<size_t>(expr.constant)];
     return keepStatic(source, dim);
   }
   keepSymbolsStatic(expr.lhs);
@@ -139,7 +143,8 @@ int64_t Capture::asConstant(importer::ExtentId extent) {
 // Asking for values
 //===----------------------------------------------------------------------===//
 
-/// Makes what a Scalar depends on static. False if the graph computes it: only eager knows.
+/// Makes what a Scalar depends on static. False if the graph computes it: only
+/// eager knows.
 static bool askScalar(Capture &capture, const ScalarRow &row) {
   if (row.extent) {
     capture.asConstant(*row.extent);

@@ -6,13 +6,15 @@ namespace wok::capture {
 
 size_t SourceTable::Hash::operator()(const Source &source) const {
   size_t hash = static_cast<size_t>(source.step);
-  for (size_t part : {static_cast<size_t>(source.arg), static_cast<size_t>(source.parent),
-                      std::hash<PyObject *>()(source.operand)})
+  for (size_t part :
+       {static_cast<size_t>(source.arg), static_cast<size_t>(source.parent),
+        std::hash<PyObject *>()(source.operand)})
     hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
   return hash ^ (hash >> 29);
 }
 
-SourceId SourceTable::get(Step step, SourceId parent, uint32_t arg, PyObject *operand) {
+SourceId SourceTable::get(Step step, SourceId parent, uint32_t arg,
+                          PyObject *operand) {
   if (operand)
     hold(operand);
   Source source{step, arg, parent, operand};
@@ -58,12 +60,14 @@ std::string SourceTable::toString(SourceId id, PyCodeObject *code) const {
   if (id == noSource)
     return "nothing";
   const Source &source = rows[id];
-  std::string parent = source.parent == noSource ? "" : toString(source.parent, code);
+  std::string parent =
+      source.parent == noSource ? "" : toString(source.parent, code);
   std::string number = std::to_string(source.arg);
   switch (source.step) {
   case Step::Local:
     if (code && source.arg < static_cast<uint32_t>(code->co_nlocalsplus))
-      return "local " + describe(PyTuple_GET_ITEM(code->co_localsplusnames, source.arg));
+      return "local " +
+             describe(PyTuple_GET_ITEM(code->co_localsplusnames, source.arg));
     return "local " + number;
   case Step::Stack:
     return "stack " + number;

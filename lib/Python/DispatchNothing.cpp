@@ -25,6 +25,7 @@ PyObject *tryFrameless(CodeSites &, PyFunctionObject *, PyObject *const *,
   return nullptr;
 }
 bool markDisabled(PyObject *) { return true; }
+bool isDisabled(PyObject *) { return false; }
 void resetAll() {}
 PyObject *statistics() { return PyDict_New(); }
 void beginRecording() {}

@@ -252,7 +252,7 @@ def test_copy():
 
 def test_weak_references_and_cycles():
     def f():
-        return g
+        return g  # noqa: F821
 
     g = wok.jit(f)
     assert g() is g

@@ -208,7 +208,7 @@ def deletes(n):
     x = y = n
     del x
     try:
-        return x
+        return x  # noqa: F821
     except UnboundLocalError as error:
         return str(error), y
 

@@ -91,6 +91,9 @@ PyObject *tryFrameless(CodeSites &sites, PyFunctionObject *function,
 /// `wok.disable`.
 bool markDisabled(PyObject *function);
 
+/// Whether a function was marked so.
+bool isDisabled(PyObject *function);
+
 /// Forgets all specializations and statistics of all code objects
 /// (`wok.reset`).
 void resetAll();

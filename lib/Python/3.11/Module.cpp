@@ -2,6 +2,7 @@
 
 #include "Module.h"
 
+#include "CaptureText.h"
 #include "FrameEvaluator.h"
 #include "HostCounters.h"
 #include "Internals.h"
@@ -287,6 +288,7 @@ PyMethodDef methods[] = {
     {"_stack_effect", opcodeEffect, METH_VARARGS, nullptr},
     {"_decode", decode, METH_VARARGS, nullptr},
     {"_armed", armedOffsets, METH_O, nullptr},
+    {"_capture", captureAsText, METH_VARARGS, nullptr},
     {"_hook_installed", hookInstalled, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -1,0 +1,171 @@
+//===- EvaluatorNames.cpp - Locals, globals and cells ---------------------===//
+
+#include "Evaluator.h"
+#include "Peek.h"
+
+#include "wok/Capture/Tensors.h"
+
+namespace wok::python {
+
+using Reason = BreakInfo::Reason;
+using capture::EffectKind;
+using capture::Predicate;
+
+//===----------------------------------------------------------------------===//
+// Locals
+//===----------------------------------------------------------------------===//
+
+/// The outer frame's locals become values when they are first looked at.
+Value &Evaluator::local(uint32_t slot) {
+  Frame &current = frame();
+  if (!isOuter() || touched[slot])
+    return current.locals[slot];
+  touched[slot] = true;
+  SourceId source = capture.sources.get(Step::Local, capture::noSource, slot);
+  if (PyObject *object = view.localsplus[slot])
+    current.locals[slot] = capture.known(object, source);
+  return current.locals[slot];
+}
+
+bool Evaluator::storeLocal(uint32_t slot, Value value) {
+  Value old = local(slot);
+  if (old == value)
+    return true;
+  if (!old.isNull() && !letGo(old))
+    return false;
+  // A slot that was unbound stays to be let go of nothing. At the entry only
+  // arguments are bound.
+  if (isOuter() && old.isNull() && !view.localsplus[slot] &&
+      startOffset != frame().bytecode->entry())
+    capture.guards.add(
+        {capture.sources.get(Step::Local, capture::noSource, slot),
+         Predicate::SlotNull, 0, 0, nullptr, capture.line});
+  local(slot) = value;
+  return true;
+}
+
+/// Types whose release runs nothing of the program and frees nothing that
+/// could.
+static bool releasesQuietly(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  return type == &PyLong_Type || type == &PyFloat_Type ||
+         type == &PyBool_Type || type == &PyUnicode_Type ||
+         type == &PyBytes_Type || object == Py_None ||
+         type == &PyComplex_Type || type == &PyEllipsis_Type ||
+         type == &PyModule_Type || type == &PyCFunction_Type ||
+         type == &PyMethodDescr_Type || type == &PyRange_Type ||
+         type == &PyCode_Type || type == &PyType_Type;
+}
+
+bool Evaluator::letGo(Value value) {
+  if (value.kind != Kind::Known)
+    return true; // Fresh: it is never made, or its parts are asked below.
+  const capture::KnownRow &row = capture.knownRow(value);
+  if (row.source == capture::noSource || releasesQuietly(row.object))
+    return true;
+  capture::Library library;
+  if (capture::isTensorType(Py_TYPE(row.object), library)) {
+    // A weak reference may have a callback.
+    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(row.object)) ||
+        !*reinterpret_cast<PyObject **>(
+            PyObject_GET_WEAKREFS_LISTPTR(row.object)))
+      return true;
+  }
+  // Found through something that lives on and still holds it.
+  const capture::Source &source = capture.sources[row.source];
+  if (source.step != Step::Local && source.step != Step::Stack)
+    return true;
+  // Somebody else holds it: the frame's own reference is one.
+  if (Py_REFCNT(row.object) > 2) {
+    capture.guards.add(
+        {row.source, Predicate::RefCountAbove, 1, 0, nullptr, capture.line});
+    return true;
+  }
+  return breakHere(Reason::Finalizer, nameOf(row.object));
+}
+
+//===----------------------------------------------------------------------===//
+// Globals
+//===----------------------------------------------------------------------===//
+
+std::optional<Value> Evaluator::dictValue(Value dict, PyObject *key) {
+  const capture::KnownRow row = capture.knownRow(dict);
+  PyObject *value = nullptr;
+  switch (peekDict(row.object, key, value)) {
+  case Peek::Unknown:
+    return capture.breakHere(Reason::UnsupportedPython,
+                             "a dict with keys of its own kind");
+  case Peek::Found:
+    if (row.source == capture::noSource)
+      return capture.constant(value);
+    return capture.known(value,
+                         capture.sources.get(Step::DictValue, row.source, 0,
+                                             capture.sources.hold(key)));
+  case Peek::Absent:
+    break;
+  }
+  if (row.source != capture::noSource)
+    capture.guards.add({row.source, Predicate::KeyAbsent, 0, 0,
+                        capture.sources.hold(key), capture.line});
+  return Value();
+}
+
+std::optional<Value> Evaluator::loadGlobal(PyObject *name) {
+  Value globals = frame().globals;
+  for (size_t i = state.journal.size(); i-- > 0;) {
+    const capture::JournalEntry &entry = state.journal[i];
+    if (entry.kind == EffectKind::SetGlobal &&
+        capture.object(entry.target) == capture.object(globals) &&
+        capture.object(entry.key) == name)
+      return entry.value;
+  }
+  std::optional<Value> value = dictValue(globals, name);
+  if (!value || !value->isNull())
+    return value;
+  value = dictValue(frame().builtins, name);
+  if (value && value->isNull())
+    return capture.breakHere(Reason::WouldRaise, "an unbound global");
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
+
+std::optional<Value> Evaluator::loadCell(Value cell) {
+  Value contents;
+  if (cell.kind == Kind::Cell) {
+    contents = state.cells[cell.index].contents;
+  } else {
+    PyObject *live = capture.object(cell);
+    if (!live || !PyCell_Check(live))
+      return capture.breakHere(Reason::UnsupportedPython, "a cell");
+    for (size_t i = state.journal.size(); i-- > 0;)
+      if (state.journal[i].kind == EffectKind::SetCell &&
+          capture.object(state.journal[i].target) == live)
+        return state.journal[i].value;
+    PyObject *object = PyCell_GET(live);
+    SourceId parent = capture.knownRow(cell).source;
+    if (object)
+      contents =
+          parent == capture::noSource
+              ? capture.constant(object)
+              : capture.known(object,
+                              capture.sources.get(Step::CellContents, parent));
+  }
+  if (contents.isNull())
+    return capture.breakHere(Reason::WouldRaise, "an empty cell");
+  return contents;
+}
+
+bool Evaluator::storeCell(Value cell, Value value) {
+  if (cell.kind == Kind::Cell) {
+    if (!letGo(state.cells[cell.index].contents))
+      return false;
+    state.cells.change(cell.index).contents = value;
+    return true;
+  }
+  return breakHere(Reason::ForeignStore, "a variable of an outer function");
+}
+
+} // namespace wok::python
