@@ -63,16 +63,17 @@ function(wok_check_layers name module layer libs)
   endforeach()
 endfunction()
 
-# MLIR's headers are most of the time it takes to compile a file that includes them.
+# MLIR's headers are most of the time it takes to compile a file that includes them. With ccache the
+# objects themselves are kept, across checkouts too; a precompiled header holds paths and would
+# defeat that.
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 function(wok_precompile_mlir name)
+  if(WOK_CCACHE)
+    return()
+  endif()
   target_precompile_headers(${name} PRIVATE
     <mlir/IR/Builders.h> <mlir/IR/BuiltinAttributes.h> <mlir/IR/BuiltinTypes.h>
     <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # Lets ccache keep objects that were compiled with the header.
-    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-  endif()
 endfunction()
 
 # An executable of tools/. MLIR comes from its archives, LLVM from libLLVM: never both ways.
