@@ -178,7 +178,8 @@ Arrival arriveAt(PyThreadState *ts, _PyInterpreterFrame *frame,
   // for capture.
   HookPause pause;
   FrameLink link(ts, frame);
-  Arrival arrival = arrive(*watched.sites(), view);
+  Arrival arrival =
+      arrivalOverride ? arrivalOverride(view) : arrive(*watched.sites(), view);
   assert((arrival.action == Arrival::Action::Raise) ==
          (PyErr_Occurred() != nullptr));
   return arrival;

@@ -12,6 +12,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "wok/Python/Host.h"
+
 namespace wok::python {
 
 /// While it lives, frames that this thread enters are watched. Nests. Needs the
@@ -58,6 +60,9 @@ bool watchGenerator(PyObject *generator);
 /// `frame.f_code`. Once. False with a Python exception if the audit hook was
 /// vetoed: then nothing may be watched.
 bool setUpFrameEvaluator();
+
+/// Tests put themselves in the dispatcher's place.
+inline Arrival (*arrivalOverride)(FrameView &frame) = nullptr;
 
 } // namespace wok::python
 

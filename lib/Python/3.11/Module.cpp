@@ -8,6 +8,7 @@
 #include "Internals.h"
 #include "JitFunction.h"
 #include "Registry.h"
+#include "Testing.h"
 #include "wok/Capture/Ref.h"
 #include "wok/Python/Host.h"
 
@@ -330,7 +331,8 @@ PyObject *createModule() {
     return nullptr;
   }
   Ref<> module = Ref<>::steal(PyModule_Create(&definition));
-  if (!module || !addJitTypes(module) || !breakErrorType() ||
+  if (!module || !addJitTypes(module) || !addTestFunctions(module) ||
+      !breakErrorType() ||
       PyModule_AddObjectRef(module, "BreakError", breakErrorType()) < 0)
     return nullptr;
   return module.release();
