@@ -57,10 +57,10 @@ struct InstanceRow {
   std::vector<std::pair<PyObject *, Value>> attributes; ///< In order of their first store.
 };
 
-/// A fresh bound method or function.
+/// A fresh bound method, function or `super` object.
 struct CallableRow {
-  enum class Type : uint8_t { BoundMethod, Function } type = Type::BoundMethod;
-  Value function, self;                                     ///< BoundMethod.
+  enum class Type : uint8_t { BoundMethod, Function, Super } type = Type::BoundMethod;
+  Value function, self;                                     ///< BoundMethod; Super: class, self.
   Value code, globals;                                      ///< Function: Knowns.
   Value defaults, kwdefaults, closure, annotations, qualname; ///< Function: Null if it has none.
 };

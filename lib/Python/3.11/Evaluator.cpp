@@ -253,6 +253,18 @@ bool Evaluator::dispatch(const Instruction &instruction) {
   case Op::StoreDeref:
     return storeCell(local(arg), pop());
 
+  case Op::ImportName: {
+    Value from = pop(), level = pop();
+    return push(importName(name(arg), level, from));
+  }
+  case Op::ImportFrom: {
+    std::optional<Attribute> attribute = lookUp(top(), name(arg));
+    if (!attribute || attribute->how != Attribute::How::Value)
+      return breakHere(Reason::UnsupportedPython, "import");
+    push(attribute->value);
+    return true;
+  }
+
   // Arithmetic and tests.
   case Op::UnaryPositive:
     return push(unary('+', pop()));

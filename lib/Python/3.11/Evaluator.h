@@ -118,6 +118,8 @@ private:
   bool letGo(Value value);
   std::optional<Value> loadGlobal(PyObject *name);
   std::optional<Value> loadCell(Value cell);
+  std::optional<Value> cellContents(Value cell);
+  std::optional<Value> pendingCell(Value cell);
   bool storeCell(Value cell, Value value);
   /// The value of an exact str in a Known dict; Null if it has none.
   std::optional<Value> dictValue(Value dict, PyObject *key);
@@ -144,6 +146,9 @@ private:
   std::optional<Attribute> bindClassAttribute(Value object, PyTypeObject *type,
                                               PyObject *found, SourceId source);
   std::optional<Attribute> lookUpTensor(Value tensor, PyObject *name);
+  std::optional<Attribute> lookUpSuper(Value super, PyObject *name);
+  /// Attributes of immutable objects of the libraries (dtypes, devices).
+  std::optional<Attribute> lookUpConstant(Value object, PyObject *name);
   std::optional<Attribute> lookUpBuiltin(Value self, PyTypeObject *type,
                                          PyObject *name);
   /// Parameters, buffers and submodules, as torch.nn.Module.__getattr__.
@@ -198,6 +203,7 @@ private:
   bool callFunction(Value function, Arguments &arguments);
   bool callModule(Value module, Arguments &arguments);
   bool callClass(Value type, Arguments &arguments);
+  bool callSuper(const Arguments &arguments);
   /// range, zip, isinstance, getattr, ... Nullopt in the outer optional if the
   /// callable is none of them; false after a break.
   std::optional<bool> callBuiltin(PyObject *callable, Arguments &arguments);
@@ -213,6 +219,7 @@ private:
   std::optional<Value> keywordDefault(Value function, SourceId source,
                                       PyObject *name);
   bool makeFunction(uint32_t flags);
+  std::optional<Value> importName(PyObject *name, Value level, Value from);
   bool returnValue(Value value);
   std::optional<bool> isInstance(Value object, Value type);
 
@@ -222,6 +229,8 @@ private:
   /// Whether every value of the outer frame can be made at an exit here.
   bool canExit(const Frame &outer) const;
   bool canReify(Value value, int depth = 0) const;
+  bool isOverwritten(size_t journalEntry) const;
+  bool diesWithFrame(Value cell) const;
   class ExitBuilder;
 
   const FrameView &view;

@@ -363,6 +363,54 @@ std::optional<Evaluator::Attribute> Evaluator::lookUpInstance(Value object,
   return lookUpModuleMember(object, name);
 }
 
+/// super().name: what the classes behind `cls` in the MRO have.
+std::optional<Evaluator::Attribute> Evaluator::lookUpSuper(Value super,
+                                                           PyObject *name) {
+  const capture::CallableRow row = state.callables[super.index];
+  PyObject *self = capture.object(row.self), *cls = capture.object(row.function);
+  capture.guardType(row.self);
+  PyObject *mro = Py_TYPE(self)->tp_mro;
+  Py_ssize_t i = 0, count = PyTuple_GET_SIZE(mro);
+  while (i < count && PyTuple_GET_ITEM(mro, i) != cls)
+    ++i;
+  for (++i; i < count; ++i) {
+    auto *type = reinterpret_cast<PyTypeObject *>(PyTuple_GET_ITEM(mro, i));
+    PyObject *found = nullptr;
+    if (!type->tp_dict || peekDict(type->tp_dict, name, found) != Peek::Found)
+      continue;
+    // The guard asks the class where it was found, and those before it lack it.
+    SourceId source;
+    if (classAttribute(type, name, source) != found)
+      return capture.breakHere(Reason::UnsupportedPython, "super");
+    return bindClassAttribute(row.self, type, found, source);
+  }
+  return Attribute{};
+}
+
+std::optional<Evaluator::Attribute> Evaluator::lookUpConstant(Value object,
+                                                              PyObject *name) {
+  auto found = Ref<>::steal(
+      PyObject_GetAttr(capture.object(object), name)); // In C, without effect.
+  if (!found) {
+    PyErr_Clear();
+    return Attribute{};
+  }
+  PyTypeObject *type = Py_TYPE(found.get());
+  if (type != &PyBool_Type && type != &PyLong_Type && type != &PyFloat_Type &&
+      type != &PyUnicode_Type && found.get() != Py_None)
+    return capture.breakHere(Reason::UnsupportedPython, "an attribute");
+  capture.guardIdentity(object);
+  return Attribute{Attribute::How::Value, capture.constant(found), {}};
+}
+
+/// Objects of PyTorch and NumPy whose attributes are constants made in C.
+static bool isLibraryConstant(PyTypeObject *type) {
+  std::string_view name = type->tp_name;
+  return name == "torch.dtype" || name == "torch.device" ||
+         name == "torch.finfo" || name == "torch.iinfo" ||
+         name.starts_with("numpy.dtype");
+}
+
 //===----------------------------------------------------------------------===//
 // Any value
 //===----------------------------------------------------------------------===//
@@ -386,12 +434,29 @@ std::optional<Evaluator::Attribute> Evaluator::lookUp(Value object,
       capture.guardType(object);
       return lookUpBuiltin(object, type, name);
     }
+    if (isLibraryConstant(type))
+      return lookUpConstant(object, name);
     if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)
       return lookUpInstance(object, name);
     return capture.breakHere(Reason::UnsupportedPython,
                              std::string("attribute of a ") + type->tp_name);
   }
+  case Kind::Callable:
+    if (state.callables[object.index].type == capture::CallableRow::Type::Super)
+      return lookUpSuper(object, name);
+    return capture.breakHere(Reason::UnsupportedPython,
+                             "attribute of a function");
   case Kind::Sequence:
+    if (PyObject *structure = capture.sequenceRow(object).structure) {
+      const char *text = PyUnicode_AsUTF8(name);
+      int index = text ? capture::structureField(structure, text) : -1;
+      PyErr_Clear();
+      if (index >= 0)
+        return Attribute{
+            Attribute::How::Value,
+            capture.sequenceRow(object).items[static_cast<size_t>(index)],
+            {}};
+    }
     switch (capture.sequenceRow(object).type) {
     case capture::SequenceRow::Type::List:
       return lookUpBuiltin(object, &PyList_Type, name);

@@ -222,6 +222,8 @@ std::optional<bool> Evaluator::callBuiltin(PyObject *callable,
       push(capture.iterator(std::move(row)));
       return true;
     }
+    if (isType(PySuper_Type))
+      return callSuper(arguments);
     if (isType(PyType_Type) && plain && args.size() == 1) {
       PyTypeObject *type = typeOf(capture, args[0]);
       if (!type)

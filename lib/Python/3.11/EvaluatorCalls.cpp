@@ -23,6 +23,8 @@ bool Evaluator::call(Value callable, Arguments arguments) {
     const CallableRow &row = state.callables[callable.index];
     if (row.type == CallableRow::Type::Function)
       return callFunction(callable, arguments);
+    if (row.type == CallableRow::Type::Super)
+      return breakHere(Reason::UnknownCall, "super");
     arguments.positional.insert(arguments.positional.begin(), row.self);
     return call(row.function, std::move(arguments));
   }
@@ -402,7 +404,111 @@ bool Evaluator::callModule(Value module, Arguments &arguments) {
   return call(forward->value, std::move(arguments));
 }
 
+/// super() of a method: its class is in the cell `__class__`, its self in the
+/// first local.
+bool Evaluator::callSuper(const Arguments &arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty())
+    return breakHere(Reason::UnknownCall, "super with arguments");
+  PyCodeObject *code = frame().code;
+  Value self = code->co_argcount > 0 ? local(0) : Value();
+  if (self.kind == Kind::Cell ||
+      (capture.object(self) && PyCell_Check(capture.object(self)))) {
+    std::optional<Value> contents = loadCell(self);
+    if (!contents)
+      return false;
+    self = *contents;
+  }
+  for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
+    if (PyUnicode_CompareWithASCIIString(
+            PyTuple_GET_ITEM(code->co_localsplusnames, slot), "__class__") != 0)
+      continue;
+    std::optional<Value> cls = loadCell(local(static_cast<uint32_t>(slot)));
+    if (!cls)
+      return false;
+    PyObject *type = capture.object(*cls), *object = capture.object(self);
+    if (!type || !object || !PyType_Check(type) || PyType_Check(object) ||
+        !PyType_IsSubtype(Py_TYPE(object),
+                          reinterpret_cast<PyTypeObject *>(type)))
+      break;
+    capture.guardIdentity(*cls);
+    capture.guardType(self);
+    CallableRow row;
+    row.type = CallableRow::Type::Super;
+    row.function = *cls;
+    row.self = self;
+    push(capture.callable(row));
+    return true;
+  }
+  return breakHere(Reason::UnknownCall, "super");
+}
+
+/// `import name` of a module that has been imported already.
+std::optional<Value> Evaluator::importName(PyObject *name, Value level,
+                                           Value from) {
+  std::optional<long long> depth = capture.asInt(level);
+  if (!depth || *depth != 0)
+    return capture.breakHere(Reason::UnsupportedPython, "a relative import");
+  static PyObject *const import = PyUnicode_InternFromString("__import__");
+  std::optional<Value> importer = dictValue(frame().builtins, import);
+  if (!importer || !capture.object(*importer) ||
+      !PyCFunction_Check(capture.object(*importer)))
+    return capture.breakHere(Reason::UnsupportedPython, "import");
+  capture.guardIdentity(*importer);
+  PyObject *dict = PyImport_GetModuleDict();
+  Value modules = capture.known(
+      dict, capture.sources.get(Step::Constant, capture::noSource, 0,
+                                capture.sources.hold(dict)));
+  auto find = [&](PyObject *path) -> std::optional<Value> {
+    std::optional<Value> module = dictValue(modules, path);
+    if (!module)
+      return std::nullopt;
+    PyObject *live = capture.object(*module);
+    if (!live || !PyModule_CheckExact(live))
+      return capture.breakHere(Reason::UnsupportedPython, "import");
+    // While a module initialises, `import` waits for it.
+    static PyObject *const specName = PyUnicode_InternFromString("__spec__");
+    static PyObject *const initializing =
+        PyUnicode_InternFromString("_initializing");
+    PyObject *spec = nullptr, *flag = nullptr;
+    if (peekDict(PyModule_GetDict(live), specName, spec) == Peek::Found &&
+        peekAttribute(spec, initializing, flag) == Peek::Found &&
+        flag == Py_True)
+      return capture.breakHere(Reason::UnsupportedPython, "import");
+    capture.guardIdentity(*module);
+    return module;
+  };
+  std::optional<Value> module = find(name);
+  if (!module || capture.object(from) != Py_None)
+    return module;
+  // `import a.b` binds a.
+  Py_ssize_t dot =
+      PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+  if (dot < 0)
+    return module;
+  auto head = Ref<>::steal(PyUnicode_Substring(name, 0, dot));
+  return find(head);
+}
+
 bool Evaluator::callClass(Value type, Arguments &arguments) {
+  // Descriptions of dtypes are constants.
+  std::string_view name =
+      reinterpret_cast<PyTypeObject *>(capture.object(type))->tp_name;
+  if ((name == "torch.finfo" || name == "torch.iinfo") &&
+      arguments.positional.size() == 1 && arguments.keywords.empty()) {
+    PyObject *dtype = capture.object(arguments.positional[0]);
+    if (dtype && std::string_view(Py_TYPE(dtype)->tp_name) == "torch.dtype") {
+      capture.guardIdentity(type);
+      capture.guardIdentity(arguments.positional[0]);
+      auto result = Ref<>::steal(
+          PyObject_CallOneArg(capture.object(type), dtype)); // In C.
+      if (result) {
+        push(capture.constant(result));
+        return true;
+      }
+      PyErr_Clear();
+      return breakHere(Reason::WouldRaise, std::string(name));
+    }
+  }
   return breakHere(Reason::UnknownCall, nameOf(capture.object(type)));
 }
 

@@ -56,6 +56,8 @@ bool Evaluator::canReify(Value value, int depth) const {
   }
   case Kind::Callable: {
     const CallableRow &row = state.callables[value.index];
+    if (row.type == CallableRow::Type::Super)
+      return false;
     return all({row.function, row.self, row.defaults, row.kwdefaults,
                 row.closure, row.annotations});
   }
@@ -69,8 +71,9 @@ bool Evaluator::canReify(Value value, int depth) const {
 }
 
 bool Evaluator::canExit(const Frame &outer) const {
-  // Without iterators and instances everything can be made.
-  if (state.iterators.size() == 0 && state.instances.size() == 0)
+  // Other kinds can always be made.
+  if (state.iterators.size() == 0 && state.instances.size() == 0 &&
+      state.callables.size() == 0)
     return true;
   auto all = [&](const std::vector<Value> &values) {
     return std::ranges::all_of(values,
@@ -93,6 +96,9 @@ public:
   bool isCyclic = false;
 
   RecipeId recipe(Value value);
+  bool hasMade(Value value) const {
+    return made.contains({value.kind, value.index});
+  }
   /// What a storage holds now, as a new tensor.
   RecipeId contents(Value tensor);
 
@@ -298,6 +304,32 @@ std::vector<int32_t> Evaluator::sitesAfter(int32_t offset) const {
 // The end
 //===----------------------------------------------------------------------===//
 
+/// Whether a later store to the same cell hides this one: nobody looks in
+/// between.
+bool Evaluator::isOverwritten(size_t index) const {
+  for (size_t i = index + 1; i < state.journal.size(); ++i)
+    if (state.journal[i].kind == EffectKind::SetCell &&
+        state.journal[i].target == state.journal[index].target)
+      return true;
+  return false;
+}
+
+/// Whether the cell is one that the outer frame has just made, so that only
+/// functions of this capture could hold it too.
+bool Evaluator::diesWithFrame(Value cell) const {
+  if (startOffset != frames.front().bytecode->entry() ||
+      cell.kind != Kind::Known)
+    return false;
+  const capture::KnownRow &row = capture.knownRow(cell);
+  if (row.source == capture::noSource)
+    return false;
+  const capture::Source &source = capture.sources[row.source];
+  if (source.step != Step::Local)
+    return false;
+  char kind = PyBytes_AS_STRING(view.code->co_localspluskinds)[source.arg];
+  return (kind & 0x40) != 0; // CO_FAST_CELL
+}
+
 CaptureOutcome Evaluator::finish() {
   CaptureOutcome outcome;
   outcome.why = capture.pendingBreak().value_or(BreakInfo{});
@@ -324,17 +356,6 @@ CaptureOutcome Evaluator::finish() {
   Exit &exit = builder.exit;
   exit.resumeOffset = offset;
   exit.returns = outer.bytecode->at(offset)->op == Op::ReturnValue;
-  for (const capture::JournalEntry &entry : state.journal) {
-    Effect effect{};
-    effect.kind = entry.kind;
-    effect.target = builder.recipe(entry.target);
-    if (!entry.key.isNull())
-      effect.key = builder.recipe(entry.key);
-    effect.value = entry.kind == EffectKind::TensorWrite
-                       ? builder.contents(entry.value)
-                       : builder.recipe(entry.value);
-    exit.effects.push_back(effect);
-  }
   bool keepAll = keepsAllLocals(outer.code);
   std::vector<bool> live = liveLocals(*outer.bytecode, outer.code, offset);
   for (uint32_t slot = 0; slot < outer.locals.size(); ++slot) {
@@ -354,6 +375,22 @@ CaptureOutcome Evaluator::finish() {
   }
   for (Value value : outer.stack)
     exit.stack.push_back(builder.recipe(value));
+  for (size_t i = 0; i < state.journal.size(); ++i) {
+    const capture::JournalEntry &entry = state.journal[i];
+    if (entry.kind == EffectKind::SetCell &&
+        (isOverwritten(i) || (exit.returns && diesWithFrame(entry.target) &&
+                              !builder.hasMade(entry.target))))
+      continue;
+    Effect effect{};
+    effect.kind = entry.kind;
+    effect.target = builder.recipe(entry.target);
+    if (!entry.key.isNull())
+      effect.key = builder.recipe(entry.key);
+    effect.value = entry.kind == EffectKind::TensorWrite
+                       ? builder.contents(entry.value)
+                       : builder.recipe(entry.value);
+    exit.effects.push_back(effect);
+  }
   if (builder.isCyclic)
     return outcome;
   exit.sites = outcome.sites;

@@ -73,7 +73,8 @@ bool Evaluator::letGo(Value value) {
   }
   // Found through something that lives on and still holds it.
   const capture::Source &source = capture.sources[row.source];
-  if (source.step != Step::Local && source.step != Step::Stack)
+  if (source.step != Step::Local && source.step != Step::Stack &&
+      source.step != Step::CellContents)
     return true;
   // Somebody else holds it: the frame's own reference is one.
   if (Py_REFCNT(row.object) > 2) {
@@ -132,40 +133,71 @@ std::optional<Value> Evaluator::loadGlobal(PyObject *name) {
 // Cells
 //===----------------------------------------------------------------------===//
 
-std::optional<Value> Evaluator::loadCell(Value cell) {
-  Value contents;
-  if (cell.kind == Kind::Cell) {
-    contents = state.cells[cell.index].contents;
-  } else {
-    PyObject *live = capture.object(cell);
-    if (!live || !PyCell_Check(live))
+/// What waits to be stored in a live cell; Null if nothing does. Two sources
+/// may lead to one cell: whether they do is guarded.
+std::optional<Value> Evaluator::pendingCell(Value cell) {
+  const capture::KnownRow row = capture.knownRow(cell);
+  for (size_t i = state.journal.size(); i-- > 0;) {
+    const capture::JournalEntry entry = state.journal[i];
+    if (entry.kind != EffectKind::SetCell)
+      continue;
+    if (entry.target == cell)
+      return entry.value;
+    const capture::KnownRow other = capture.knownRow(entry.target);
+    if (row.source == capture::noSource || other.source == capture::noSource)
       return capture.breakHere(Reason::UnsupportedPython, "a cell");
-    for (size_t i = state.journal.size(); i-- > 0;)
-      if (state.journal[i].kind == EffectKind::SetCell &&
-          capture.object(state.journal[i].target) == live)
-        return state.journal[i].value;
-    PyObject *object = PyCell_GET(live);
-    SourceId parent = capture.knownRow(cell).source;
-    if (object)
-      contents =
-          parent == capture::noSource
-              ? capture.constant(object)
-              : capture.known(object,
-                              capture.sources.get(Step::CellContents, parent));
+    bool same = other.object == row.object;
+    capture.guards.add(
+        {row.source, same ? Predicate::SameObject : Predicate::NotSameObject,
+         other.source, 0, nullptr, capture.line});
+    if (same)
+      return entry.value;
   }
-  if (contents.isNull())
+  return Value();
+}
+
+std::optional<Value> Evaluator::cellContents(Value cell) {
+  if (cell.kind == Kind::Cell)
+    return state.cells[cell.index].contents;
+  PyObject *live = capture.object(cell);
+  if (!live || !PyCell_Check(live))
+    return capture.breakHere(Reason::UnsupportedPython, "a cell");
+  std::optional<Value> pending = pendingCell(cell);
+  if (!pending || !pending->isNull())
+    return pending;
+  PyObject *object = PyCell_GET(live);
+  SourceId parent = capture.knownRow(cell).source;
+  if (!object) {
+    if (parent != capture::noSource)
+      capture.guards.add({capture.sources.get(Step::CellContents, parent),
+                          Predicate::SlotNull, 0, 0, nullptr, capture.line});
+    return Value();
+  }
+  return parent == capture::noSource
+             ? capture.constant(object)
+             : capture.known(object,
+                             capture.sources.get(Step::CellContents, parent));
+}
+
+std::optional<Value> Evaluator::loadCell(Value cell) {
+  std::optional<Value> contents = cellContents(cell);
+  if (contents && contents->isNull())
     return capture.breakHere(Reason::WouldRaise, "an empty cell");
   return contents;
 }
 
 bool Evaluator::storeCell(Value cell, Value value) {
+  std::optional<Value> old = cellContents(cell);
+  if (!old || !letGo(*old))
+    return false;
   if (cell.kind == Kind::Cell) {
-    if (!letGo(state.cells[cell.index].contents))
-      return false;
     state.cells.change(cell.index).contents = value;
     return true;
   }
-  return breakHere(Reason::ForeignStore, "a variable of an outer function");
+  if (capture.knownRow(cell).source == capture::noSource)
+    return breakHere(Reason::ForeignStore, "a variable of an outer function");
+  state.journal.push_back({EffectKind::SetCell, cell, Value(), value});
+  return true;
 }
 
 } // namespace wok::python
