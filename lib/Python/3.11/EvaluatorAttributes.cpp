@@ -367,7 +367,8 @@ std::optional<Evaluator::Attribute> Evaluator::lookUpInstance(Value object,
 std::optional<Evaluator::Attribute> Evaluator::lookUpSuper(Value super,
                                                            PyObject *name) {
   const capture::CallableRow row = state.callables[super.index];
-  PyObject *self = capture.object(row.self), *cls = capture.object(row.function);
+  PyObject *self = capture.object(row.self),
+           *cls = capture.object(row.function);
   capture.guardType(row.self);
   PyObject *mro = Py_TYPE(self)->tp_mro;
   Py_ssize_t i = 0, count = PyTuple_GET_SIZE(mro);

@@ -455,9 +455,9 @@ std::optional<Value> Evaluator::importName(PyObject *name, Value level,
     return capture.breakHere(Reason::UnsupportedPython, "import");
   capture.guardIdentity(*importer);
   PyObject *dict = PyImport_GetModuleDict();
-  Value modules = capture.known(
-      dict, capture.sources.get(Step::Constant, capture::noSource, 0,
-                                capture.sources.hold(dict)));
+  Value modules =
+      capture.known(dict, capture.sources.get(Step::Constant, capture::noSource,
+                                              0, capture.sources.hold(dict)));
   auto find = [&](PyObject *path) -> std::optional<Value> {
     std::optional<Value> module = dictValue(modules, path);
     if (!module)

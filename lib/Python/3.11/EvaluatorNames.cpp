@@ -147,9 +147,9 @@ std::optional<Value> Evaluator::pendingCell(Value cell) {
     if (row.source == capture::noSource || other.source == capture::noSource)
       return capture.breakHere(Reason::UnsupportedPython, "a cell");
     bool same = other.object == row.object;
-    capture.guards.add(
-        {row.source, same ? Predicate::SameObject : Predicate::NotSameObject,
-         other.source, 0, nullptr, capture.line});
+    capture.guards.add({row.source,
+                        same ? Predicate::SameObject : Predicate::NotSameObject,
+                        other.source, 0, nullptr, capture.line});
     if (same)
       return entry.value;
   }
