@@ -132,12 +132,12 @@ std::optional<Value> wok::capture::importUnary(Capture &capture, char op,
     return numpyUnaryOperator(capture, op, operand);
   if (!torchIsPlain(capture))
     return std::nullopt;
-  if (op == '+')
-    return operand;
   Emitter e(capture);
   Emitter::V x = emit(e, operand);
   bool isBool = e.dtype(x) == DType::I1;
-  if ((op == '-' && isBool) || (op == '~' && isFloat(e.dtype(x))))
+  if (op == '+' && !isBool)
+    return operand;
+  if ((op != '~' && isBool) || (op == '~' && isFloat(e.dtype(x))))
     return capture.breakHere(BreakInfo::Reason::WouldRaise, std::string(1, op));
   Emitter::V v = e.unary(op == '-' ? "neg" : "not", x);
   if (e.failed())

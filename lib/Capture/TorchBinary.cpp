@@ -20,16 +20,66 @@ static bool isScalarOperand(const Operand &operand) {
   return !operand.isTensor || operand.rank == 0;
 }
 
+/// An int as an element of `dtype`: cut to its bits, as eager does.
+static int64_t wrapped(long long number, DType dtype) {
+  switch (dtype) {
+  case DType::I8:
+    return static_cast<int8_t>(number);
+  case DType::U8:
+    return static_cast<uint8_t>(number);
+  case DType::I16:
+    return static_cast<int16_t>(number);
+  case DType::I32:
+    return static_cast<int32_t>(number);
+  default:
+    return number;
+  }
+}
+
+/// The operand of an arithmetic operation or comparison.
+static V value(Emitter &e, const Operand &operand, DType dtype) {
+  if (!operand.isTensor && operand.number == NumberType::Int &&
+      isInteger(dtype) && dtype != DType::I64)
+    if (std::optional<long long> number = e.capture.asInt(operand.value))
+      return e.number(dtype, wrapped(*number, dtype));
+  return emit(e, operand, dtype);
+}
+
 /// f16 and bf16 with a scalar on the right: multiplication and division read
 /// the scalar in f32, unrounded; the other operations round it first.
 static V withScalar(Emitter &e, std::string_view op, const Operand &a,
                     const Operand &b, DType dtype) {
   if (isReduced(dtype) && isScalarOperand(b)) {
-    V wide = e.binary(op, e.cast(emit(e, a, dtype), DType::F32),
-                      emit(e, b, DType::F32));
+    V wide = e.binary(op, e.cast(value(e, a, dtype), DType::F32),
+                      value(e, b, DType::F32));
     return e.cast(wide, dtype);
   }
-  return e.binary(op, emit(e, a, dtype), emit(e, b, dtype));
+  return e.binary(op, value(e, a, dtype), value(e, b, dtype));
+}
+
+/// Whether x is negative or -0; of a NaN nothing is known.
+static V hasSign(Emitter &e, V x) {
+  V zero = e.like(x, 0);
+  V inverse = e.compare("lt", e.div(e.like(x, 1), x), zero);
+  return e.binary("or", e.compare("lt", x, zero),
+                  e.binary("and", e.compare("eq", x, zero), inverse));
+}
+
+/// Floor division of f16 and bf16 tensors, which eager rounds at every step.
+static V reducedFloorDivide(Emitter &e, V a, V b) {
+  V zero = e.like(a, 0), quotient = e.div(a, b);
+  V rest = e.binary("fmod", a, b);
+  V down = e.div(e.sub(a, rest), b);
+  V signs = e.compare("ne", e.cast(e.compare("lt", b, zero), DType::I8),
+                      e.cast(e.compare("lt", rest, zero), DType::I8));
+  V inexact = e.binary("and", e.compare("ne", rest, zero), signs);
+  down = e.select(inexact, e.sub(down, e.like(a, 1)), down);
+  V floor = e.unary("floor", down);
+  V above = e.compare("gt", e.sub(down, floor), e.like(a, 0.5));
+  floor = e.select(above, e.add(floor, e.like(a, 1)), floor);
+  V signedZero = e.select(hasSign(e, quotient), e.like(a, -0.0), zero);
+  floor = e.select(e.compare("eq", down, zero), signedZero, floor);
+  return e.select(e.compare("eq", b, zero), quotient, floor);
 }
 
 static V unsupported(Emitter &e, std::string_view why) {
@@ -66,19 +116,26 @@ static V powerOfNumber(Emitter &e, const Operand &a, const Operand &b,
       return unsupported(e, "an integer power");
     return integerPower(e, x, static_cast<int64_t>(*exponent));
   }
-  if (*exponent == 0.5)
-    return e.unary("sqrt", x);
-  if (*exponent == 2)
-    return e.mul(x, x);
-  if (*exponent == 3)
-    return e.mul(e.mul(x, x), x);
-  if (*exponent == -0.5)
-    return e.unary("rsqrt", x);
-  if (*exponent == -1)
-    return e.div(e.like(x, 1), x);
-  if (*exponent == -2)
-    return e.div(e.like(x, 1), e.mul(x, x));
-  return e.binary("pow", x, e.number(dtype, *exponent));
+  // f16 takes the general power in f32; short cuts that are the same bits.
+  bool isHalf = dtype == DType::F16;
+  if (isHalf)
+    x = e.cast(x, DType::F32);
+  V result = Emitter::bad;
+  if (*exponent == 0.5 && !isHalf)
+    result = e.unary("sqrt", x);
+  else if (*exponent == -0.5 && !isHalf)
+    result = e.unary("rsqrt", x);
+  else if (*exponent == 2)
+    result = e.mul(x, x);
+  else if (*exponent == 3)
+    result = e.mul(e.mul(x, x), x);
+  else if (*exponent == -1)
+    result = e.div(e.like(x, 1), x);
+  else if (*exponent == -2)
+    result = e.div(e.like(x, 1), e.mul(x, x));
+  else
+    result = e.binary("pow", x, e.like(x, *exponent));
+  return e.cast(result, dtype);
 }
 
 static V power(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
@@ -139,7 +196,7 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
 
   DType dtype = torchResultType(e.capture, both);
   auto plain = [&](std::string_view op) {
-    return e.binary(op, emit(e, a, dtype), emit(e, b, dtype));
+    return e.binary(op, value(e, a, dtype), value(e, b, dtype));
   };
   bool isBool = dtype == DType::I1;
   if (name == "add")
@@ -152,7 +209,7 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
     return plain(isBool ? "and" : "min");
   if (name == "eq" || name == "ne" || name == "lt" || name == "le" ||
       name == "gt" || name == "ge")
-    return e.compare(name, emit(e, a, dtype), emit(e, b, dtype));
+    return e.compare(name, value(e, a, dtype), value(e, b, dtype));
   if (name.starts_with("bitwise_")) {
     if (isFloat(dtype))
       return unsupported(e, "bitwise operations on floats");
@@ -164,18 +221,29 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
   }
   if (isBool)
     return unsupported(e, "bool operands");
-  if (name == "sub")
+  if (name == "sub") {
+    auto isBoolOperand = [](const Operand &operand) {
+      return operand.isTensor ? operand.dtype == DType::I1
+                              : operand.number == NumberType::Bool;
+    };
+    if (isBoolOperand(a) || isBoolOperand(b))
+      return unsupported(e, "a bool operand of a subtraction");
     return plain("sub");
-  if (name == "floor_divide")
+  }
+  if (name == "floor_divide") {
+    if (isReduced(dtype) && !isScalarOperand(b))
+      return reducedFloorDivide(e, value(e, a, dtype), value(e, b, dtype));
     return withScalar(e, "floor_div", a, b, dtype);
+  }
   if (name == "trunc_divide") {
-    // Truncated in f32 before the one rounding.
     if (isFloat(dtype)) {
-      DType wide = computeType(dtype);
-      V left = e.cast(emit(e, a, dtype), wide);
-      V right = isScalarOperand(b) ? emit(e, b, wide)
-                                   : e.cast(emit(e, b, dtype), wide);
-      return e.cast(e.unary("trunc", e.div(left, right)), dtype);
+      // By a scalar: truncated in f32, before the one rounding.
+      if (isReduced(dtype) && isScalarOperand(b)) {
+        V wide = e.div(e.cast(value(e, a, dtype), DType::F32),
+                       value(e, b, DType::F32));
+        return e.cast(e.unary("trunc", wide), dtype);
+      }
+      return e.unary("trunc", plain("div"));
     }
     return plain("div");
   }
@@ -186,7 +254,7 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
   if (name == "shl" || name == "shr")
     return shift(e, name, a, b, dtype);
   if (name == "fmax" || name == "fmin")
-    return ignoreNaN(e, name.substr(1), emit(e, a, dtype), emit(e, b, dtype));
+    return ignoreNaN(e, name.substr(1), value(e, a, dtype), value(e, b, dtype));
   return unsupported(e, name);
 }
 

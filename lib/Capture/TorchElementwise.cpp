@@ -129,9 +129,12 @@ static const Composition compositions[] = {
      }},
     {"tanhshrink", Composition::Floats,
      [](Emitter &e, V x) { return e.sub(x, e.unary("tanh", x)); }},
-    {"softsign", Composition::Floats,
+    {"softsign", Composition::Any,
      [](Emitter &e, V x) {
-       return e.div(x, e.add(e.unary("abs", x), e.like(x, 1)));
+       // Integers stay integers up to the division.
+       V below = e.add(e.unary("abs", x), e.like(x, 1));
+       DType dtype = torchFloatType(e.capture, e.dtype(x));
+       return e.div(e.cast(x, dtype), e.cast(below, dtype));
      }},
     {"isnan", Composition::Any,
      [](Emitter &e, V x) {
@@ -308,10 +311,16 @@ static std::optional<Value> finishBinary(Call &call, V v,
   return torchFinish(call, v, tensorsOf(operands), out);
 }
 
+static bool onNumbers(const Operand (&operands)[2]) {
+  return !operands[0].isTensor && !operands[1].isTensor;
+}
+
 /// name(input, other, *, out)
 std::optional<Value> capture::torchBinaryCall(Call &call) {
   Operand operands[] = {operandOf(call.capture, call.arg(0)),
                         operandOf(call.capture, call.arg(1))};
+  if (onNumbers(operands))
+    return call.unsupported("Python numbers");
   V v = torchBinary(call.emitter, call.detail(), operands[0], operands[1]);
   return finishBinary(call, v, operands, 2);
 }
@@ -332,6 +341,8 @@ std::optional<Value> capture::torchAddSub(Call &call) {
       return call.unsupported("alpha");
     scaled = *alpha != 1;
   }
+  if (!a.isTensor && !b.isTensor)
+    return call.unsupported("Python numbers");
   if (!scaled) {
     V v = torchBinary(e, negate ? "sub" : "add", a, b);
     return finishBinary(call, v, operands, 3);
@@ -359,7 +370,7 @@ std::optional<Value> capture::torchDivide(Call &call) {
                           : mode == "trunc" ? "trunc_divide"
                           : mode == "true"  ? "div"
                                             : "";
-  if (name.empty())
+  if (name.empty() || onNumbers(operands))
     return call.unsupported("rounding_mode");
   V v = torchBinary(call.emitter, name, operands[0], operands[1]);
   return finishBinary(call, v, operands, 3);

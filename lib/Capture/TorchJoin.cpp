@@ -226,8 +226,10 @@ std::optional<Value> capture::torchRoll(Call &call) {
   v = e.reshape(v, whole);
   if (e.failed())
     return call.giveUp();
-  return newTensor(call.capture, Library::Torch, v,
-                   preservedLayout(call.capture, call.arg(0)));
+  std::vector<uint8_t> layout = preservedLayout(call.capture, call.arg(0));
+  if (!isChannelsLast(layout) || !call.has(2))
+    layout.clear();
+  return newTensor(call.capture, Library::Torch, v, std::move(layout));
 }
 
 /// tril, triu: (input, diagonal)

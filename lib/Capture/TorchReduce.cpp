@@ -312,8 +312,10 @@ std::optional<Value> capture::torchLogSumExp(Call &call) {
   V input = emit(e, call.arg(0));
   DType dtype = e.dtype(input);
   std::vector<int64_t> dims;
-  if (!isFloat(dtype) || e.rank(input) == 0)
-    return call.unsupported("integers or a scalar");
+  if (e.rank(input) == 0)
+    return call.unsupported("a scalar");
+  dtype = torchFloatType(call.capture, dtype);
+  input = e.cast(input, dtype);
   if (!reductionDims(call, 1, e.rank(input), dims))
     return std::nullopt;
   if (mayBeEmpty(call, input, dims))

@@ -412,7 +412,12 @@ std::optional<Value> capture::torchAlias(Call &call) {
 }
 
 /// The operand itself: x.positive(), dropout that is off, ...
-std::optional<Value> capture::torchSelf(Call &call) { return call.arg(0); }
+std::optional<Value> capture::torchSelf(Call &call) {
+  if (call.detail() == "positive" &&
+      call.emitter.dtype(emit(call.emitter, call.arg(0))) == DType::I1)
+    return call.unsupported("a bool tensor");
+  return call.arg(0);
+}
 
 static std::optional<Value> converted(Call &call, DType dtype, bool copy,
                                       std::vector<uint8_t> layout) {

@@ -3,6 +3,7 @@
 #include "wok/Python/Evaluator.h"
 #include "wok/Runtime/CompiledSubgraph.h"
 
+#include <charconv>
 #include <sstream>
 
 namespace wok::python {
@@ -226,6 +227,11 @@ void Printer::nodes() {
                 out << toString(v);
               } else if constexpr (std::is_same_v<T, bool>) {
                 out << (v ? "true" : "false");
+              } else if constexpr (std::is_same_v<T, double>) {
+                // The shortest text that reads back as this number.
+                char digits[32];
+                auto end = std::to_chars(digits, std::end(digits), v).ptr;
+                out << std::string_view(digits, end - digits);
               } else {
                 out << v;
               }
@@ -278,6 +284,8 @@ std::string Printer::recipe(RecipeId id) {
   default:
     break;
   }
+  if (recipe.kind == RecipeKind::Tuple && recipe.object)
+    result += "<" + text(recipe.object) + ">";
   result += "(";
   for (size_t i = 0; i < recipe.operands.size(); ++i)
     result += (i ? ", " : "") + this->recipe(recipe.operands[i]);

@@ -6,7 +6,6 @@ Each test is one function, and what must (or must not) stand in the text of its 
 import pytest
 import torch
 from torch import nn
-
 from wok import _wok
 
 t = torch.ones(2, 3)
