@@ -429,27 +429,26 @@ LogicalResult CastOp::verify() {
 // Folders: exact for every value, NaN and -0.0 included
 //===----------------------------------------------------------------------===//
 
-/// Whether `attr` is a splat of the integer `value`.
-static bool isIntegerSplat(Attribute attr, int64_t value) {
-  auto elements = dyn_cast_if_present<SplatElementsAttr>(attr);
-  if (!elements || !isa<IntegerType>(elements.getElementType()))
+/// Whether every element of `tensor` is the integer `value`.
+static bool isIntegerSplat(Value tensor, int64_t value) {
+  auto splat = dyn_cast_if_present<IntegerAttr>(getSplat(tensor));
+  if (!splat)
     return false;
-  APInt splat = elements.getSplatValue<APInt>();
-  return splat == APInt(splat.getBitWidth(), value, /*isSigned=*/true,
-                        /*implicitTrunc=*/true);
+  APInt bits = splat.getValue();
+  return bits == APInt(bits.getBitWidth(), value, /*isSigned=*/true,
+                       /*implicitTrunc=*/true);
 }
 
-/// Whether `attr` is a splat of the float `value`, with its sign.
-static bool isFloatSplat(Attribute attr, double value) {
-  auto elements = dyn_cast_if_present<SplatElementsAttr>(attr);
-  if (!elements || !isa<FloatType>(elements.getElementType()))
+/// Whether every element of `tensor` is the float `value`, with its sign.
+static bool isFloatSplat(Value tensor, double value) {
+  auto splat = dyn_cast_if_present<FloatAttr>(getSplat(tensor));
+  if (!splat)
     return false;
   APFloat expected(value);
   bool losesInfo;
-  APFloat splat = elements.getSplatValue<APFloat>();
-  expected.convert(splat.getSemantics(), APFloat::rmNearestTiesToEven,
-                   &losesInfo);
-  return splat.bitwiseIsEqual(expected);
+  expected.convert(splat.getValue().getSemantics(),
+                   APFloat::rmNearestTiesToEven, &losesInfo);
+  return splat.getValue().bitwiseIsEqual(expected);
 }
 
 OpFoldResult NegOp::fold(FoldAdaptor) {
@@ -472,69 +471,87 @@ OpFoldResult NotOp::fold(FoldAdaptor) {
   return {};
 }
 
-OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+OpFoldResult AddOp::fold(FoldAdaptor) {
   // x + -0.0 is x for every x; x + 0.0 is not: it turns -0.0 into 0.0.
-  if (isIntegerSplat(adaptor.getRhs(), 0) ||
-      isFloatSplat(adaptor.getRhs(), -0.0))
+  if (isIntegerSplat(getRhs(), 0) || isFloatSplat(getRhs(), -0.0))
     return getLhs();
   return {};
 }
 
-OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
-  if (isIntegerSplat(adaptor.getRhs(), 0) ||
-      isFloatSplat(adaptor.getRhs(), 0.0))
+OpFoldResult SubOp::fold(FoldAdaptor) {
+  if (isIntegerSplat(getRhs(), 0) || isFloatSplat(getRhs(), 0.0))
     return getLhs();
   return {};
 }
 
-OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
-  if (isIntegerSplat(adaptor.getRhs(), 1) ||
-      isFloatSplat(adaptor.getRhs(), 1.0))
+OpFoldResult MulOp::fold(FoldAdaptor) {
+  if (isIntegerSplat(getRhs(), 1) || isFloatSplat(getRhs(), 1.0))
     return getLhs();
-  if (isIntegerSplat(adaptor.getRhs(), 0))
-    return adaptor.getRhs();
+  if (isIntegerSplat(getRhs(), 0))
+    return getRhs();
   return {};
 }
 
-OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
-  if (isIntegerSplat(adaptor.getRhs(), 1) ||
-      isFloatSplat(adaptor.getRhs(), 1.0))
+OpFoldResult DivOp::fold(FoldAdaptor) {
+  if (isIntegerSplat(getRhs(), 1) || isFloatSplat(getRhs(), 1.0))
     return getLhs();
   return {};
 }
 
-OpFoldResult AndOp::fold(FoldAdaptor adaptor) {
-  if (getLhs() == getRhs() || isIntegerSplat(adaptor.getRhs(), -1))
+OpFoldResult AndOp::fold(FoldAdaptor) {
+  if (getLhs() == getRhs() || isIntegerSplat(getRhs(), -1))
     return getLhs();
-  if (isIntegerSplat(adaptor.getRhs(), 0))
-    return adaptor.getRhs();
+  if (isIntegerSplat(getRhs(), 0))
+    return getRhs();
   return {};
 }
 
-OpFoldResult OrOp::fold(FoldAdaptor adaptor) {
-  if (getLhs() == getRhs() || isIntegerSplat(adaptor.getRhs(), 0))
+OpFoldResult OrOp::fold(FoldAdaptor) {
+  if (getLhs() == getRhs() || isIntegerSplat(getRhs(), 0))
     return getLhs();
-  if (isIntegerSplat(adaptor.getRhs(), -1))
-    return adaptor.getRhs();
+  if (isIntegerSplat(getRhs(), -1))
+    return getRhs();
   return {};
 }
 
-OpFoldResult XorOp::fold(FoldAdaptor adaptor) {
-  if (isIntegerSplat(adaptor.getRhs(), 0))
+OpFoldResult XorOp::fold(FoldAdaptor) {
+  if (isIntegerSplat(getRhs(), 0))
     return getLhs();
   return {};
 }
 
-OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
-  if (getOnTrue() == getOnFalse() || isIntegerSplat(adaptor.getCondition(), 1))
+OpFoldResult SelectOp::fold(FoldAdaptor) {
+  if (getOnTrue() == getOnFalse() || isIntegerSplat(getCondition(), 1))
     return getOnTrue();
-  if (isIntegerSplat(adaptor.getCondition(), 0))
+  if (isIntegerSplat(getCondition(), 0))
     return getOnFalse();
   return {};
 }
 
-OpFoldResult CastOp::fold(FoldAdaptor) {
+/// Whether every value of `from` is one of `to`, so that a cast and one back
+/// change nothing.
+static bool holdsAllOf(Type to, Type from) {
+  if (from == to || from.isInteger(1))
+    return true;
+  if (auto target = dyn_cast<FloatType>(to)) {
+    if (auto source = dyn_cast<FloatType>(from))
+      return APFloat::isRepresentableBy(source.getFloatSemantics(),
+                                        target.getFloatSemantics());
+    return from.getIntOrFloatBitWidth() <= target.getFPMantissaWidth();
+  }
+  if (isa<FloatType>(from) || from.isUnsignedInteger() ||
+      to.isUnsignedInteger() || to.isInteger(1))
+    return from.isUnsignedInteger() && to.isSignlessInteger() &&
+           to.getIntOrFloatBitWidth() > 8;
+  return from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getType() == getResult().getType())
     return getOperand();
+  if (auto inner = getOperand().getDefiningOp<CastOp>())
+    if (inner.getOperand().getType() == getResult().getType() &&
+        holdsAllOf(elementTypeOf(getOperand()), elementTypeOf(getResult())))
+      return inner.getOperand();
   return {};
 }

@@ -390,13 +390,3 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
                     dim + (int64_t(reduce.getDim()) <= dim));
   return {};
 }
-
-//===----------------------------------------------------------------------===//
-// Canonicalization: dynamic extents that are constants become static
-//===----------------------------------------------------------------------===//
-
-void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &,
-                                            MLIRContext *) {}
-void BroadcastOp::getCanonicalizationPatterns(RewritePatternSet &,
-                                              MLIRContext *) {}
-void IotaOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -74,22 +74,24 @@ class Wok_Enum<string name, string summary, list<I32EnumAttrCase> cases> :
   let genSpecializedAttr = 0;
 }
 
+// Prints a space before its value: formats of operations put `` before it.
+class Wok_EnumAttr<EnumInfo info, string mnemonic> : EnumAttr<Wok_Dialect, info, mnemonic>;
+
 def Wok_ReduceKind : Wok_Enum<"ReduceKind", "how a reduction combines elements", [
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
   I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Max", 3, "max">,
   I32EnumAttrCase<"Any", 4, "any">, I32EnumAttrCase<"All", 5, "all">]>;
-def Wok_ReduceKindAttr : EnumAttr<Wok_Dialect, Wok_ReduceKind, "reduce_kind">;
+def Wok_ReduceKindAttr : Wok_EnumAttr<Wok_ReduceKind, "reduce_kind">;
 
 def Wok_ArgReduceKind : Wok_Enum<"ArgReduceKind", "which element's place is wanted", [
   I32EnumAttrCase<"Min", 0, "min">, I32EnumAttrCase<"Max", 1, "max">]>;
-def Wok_ArgReduceKindAttr : EnumAttr<Wok_Dialect, Wok_ArgReduceKind, "arg_reduce_kind">;
+def Wok_ArgReduceKindAttr : Wok_EnumAttr<Wok_ArgReduceKind, "arg_reduce_kind">;
 
 def Wok_ComparePredicate : Wok_Enum<"ComparePredicate", "a comparison", [
   I32EnumAttrCase<"Eq", 0, "eq">, I32EnumAttrCase<"Ne", 1, "ne">,
   I32EnumAttrCase<"Lt", 2, "lt">, I32EnumAttrCase<"Le", 3, "le">,
   I32EnumAttrCase<"Gt", 4, "gt">, I32EnumAttrCase<"Ge", 5, "ge">]>;
-def Wok_ComparePredicateAttr :
-    EnumAttr<Wok_Dialect, Wok_ComparePredicate, "compare_predicate">;
+def Wok_ComparePredicateAttr : Wok_EnumAttr<Wok_ComparePredicate, "compare_predicate">;
 
 //===----------------------------------------------------------------------===//
 // Base classes

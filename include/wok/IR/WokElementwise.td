@@ -233,7 +233,7 @@ def Wok_CompareOp : Wok_ElementwiseOp<"compare", ["buildScalar"], [
   }];
   let arguments = (ins Wok_ComparePredicateAttr:$predicate, Wok_Tensor:$lhs, Wok_Tensor:$rhs);
   let results = (outs Wok_BoolTensor:$result);
-  let assemblyFormat = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)";
+  let assemblyFormat = "`` $predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)";
 }
 
 def Wok_IsNanOp : Wok_ElementwiseOp<"is_nan", ["buildScalar"], [

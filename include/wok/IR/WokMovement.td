@@ -61,6 +61,7 @@ def Wok_TransposeOp : Wok_MovementOp<"transpose", [
   let results = (outs Wok_Tensor:$result);
   let assemblyFormat =
       "$operand $permutation attr-dict `:` type($operand) `->` type($result)";
+  let hasCanonicalizer = 1;
   let hasFolder = 1;
 }
 
@@ -134,6 +135,7 @@ def Wok_SliceOp : Wok_MovementOp<"slice"> {
     $operand custom<SliceBounds>($dynamic, $offsets, $sizes) `strides` $strides attr-dict
     `:` type($operand) `->` type($result)
   }];
+  let hasCanonicalizer = 1;
   let hasFolder = 1;
   let hasVerifier = 1;
 }
@@ -242,7 +244,6 @@ def Wok_IotaOp : Wok_MovementOp<"iota"> {
   let arguments = (ins Variadic<Index>:$extents, I64Attr:$dim);
   let results = (outs Wok_NumberTensor:$result);
   let assemblyFormat = "`dim` $dim (`extents` ` ` `[` $extents^ `]`)? attr-dict `:` type($result)";
-  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -289,6 +290,7 @@ def Wok_DimOp : Wok_MovementOp<"dim"> {
   let arguments = (ins Wok_Tensor:$operand, I64Attr:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$operand `,` $dim attr-dict `:` type($operand)";
+  let hasCanonicalizer = 1;
   let hasFolder = 1;
   let hasVerifier = 1;
 }

@@ -36,4 +36,12 @@ mlir::Type getI1SameShape(mlir::Type type);
 #define GET_OP_CLASSES
 #include "wok/IR/WokOps.h.inc"
 
+namespace wok {
+
+/// The value that all elements of `tensor` are known to have (an `IntegerAttr`
+/// or a `FloatAttr`), or null. Sees constants, also where they are broadcast.
+mlir::TypedAttr getSplat(mlir::Value tensor);
+
+} // namespace wok
+
 #endif // WOK_IR_WOKOPS_H

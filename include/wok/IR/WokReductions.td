@@ -37,7 +37,8 @@ def Wok_ReduceOp : Wok_Op<"reduce", [
   let arguments = (ins Wok_ReduceKindAttr:$kind, Wok_Tensor:$operand, DenseI64ArrayAttr:$dims);
   let results = (outs Wok_Tensor:$result);
   let assemblyFormat =
-      "$kind $operand `dims` $dims attr-dict `:` type($operand) `->` type($result)";
+      "`` $kind $operand `dims` $dims attr-dict `:` type($operand) `->` type($result)";
+  let hasCanonicalizer = 1;
   let hasFolder = 1;
 }
 
@@ -63,7 +64,7 @@ def Wok_ArgReduceOp : Wok_Op<"arg_reduce", [
   let arguments = (ins Wok_ArgReduceKindAttr:$kind, Wok_NumberTensor:$operand, I64Attr:$dim);
   let results = (outs Wok_I64Tensor:$result);
   let assemblyFormat =
-      "$kind $operand `dim` $dim attr-dict `:` type($operand) `->` type($result)";
+      "`` $kind $operand `dim` $dim attr-dict `:` type($operand) `->` type($result)";
 }
 
 def Wok_ContractOp : Wok_Op<"contract", [Pure, InferTypeOpAdaptor]> {
@@ -94,6 +95,7 @@ def Wok_ContractOp : Wok_Op<"contract", [Pure, InferTypeOpAdaptor]> {
   let arguments = (ins Wok_NumberTensor:$lhs, Wok_NumberTensor:$rhs, UnitAttr:$transpose_lhs,
                        UnitAttr:$transpose_rhs);
   let results = (outs Wok_NumberTensor:$result);
+  let hasCanonicalizer = 1;
   let assemblyFormat =
       "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
 }

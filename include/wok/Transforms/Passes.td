@@ -22,4 +22,33 @@ def SplitAtBreaks : Pass<"wok-split-at-breaks", "::mlir::ModuleOp"> {
   ];
 }
 
+def Simplify : Pass<"wok-simplify", "::wok::SubgraphOp"> {
+  let summary = "Bring a subgraph into the form from which the most can be fused";
+  let description = [{
+    Applies the folders and canonicalization patterns of all operations, and moves transposes,
+    reshapes and broadcasts that all operands of an elementwise operation share behind it: views and
+    transposed reads then stand at contractions and at the ends, and what can be computed on fewer
+    elements is. Every rewrite is exact: no result changes by a bit.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::wok::WokDialect"];
+}
+
+def FormFusions : Pass<"wok-form-fusions", "::wok::SubgraphOp"> {
+  let summary = "Gather operations into fusions, each of which becomes one kernel";
+  let description = [{
+    Afterwards every operation that computes or moves elements stands in a `wok.fusion`, but
+    `wok.contract`, and `wok.reshape` where that is a view of a tensor in memory. Which operations go
+    together is decided by `planFusions`: chains of elementwise operations with broadcast, transposed
+    and sliced reads; reductions with what they read and what reads them, if all reduce the same
+    dimensions of one space (a softmax or layer norm is one fusion); kernels that read the same tensor.
+    Movement and constants are copied into each fusion that reads them. An operation that costs more
+    than a few additions is computed once for each element of its result. An argument that is
+    `wok.strided` is copied before it is reshaped.
+
+    A subgraph on buffers is left alone, and so are fusions that are there already.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::wok::WokDialect"];
+  let statistics = [Statistic<"fusions", "fusions", "Fusions formed">];
+}
+
 #endif // WOK_TRANSFORMS_PASSES_TD
