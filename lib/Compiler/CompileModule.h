@@ -8,7 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
-#include "wok/Conversion/EntryPoint.h"
+#include "wok/Analysis/EntryPoint.h"
 #include "wok/JIT/Target.h"
 #include "wok/Runtime/CompiledSubgraph.h"
 #include "llvm/Support/MemoryBuffer.h"
