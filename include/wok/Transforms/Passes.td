@@ -51,4 +51,25 @@ def FormFusions : Pass<"wok-form-fusions", "::wok::SubgraphOp"> {
   let statistics = [Statistic<"fusions", "fusions", "Fusions formed">];
 }
 
+def PlanMemory : Pass<"wok-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give tensors of subgraphs memory: inputs, outputs and one arena";
+  let description = [{
+    Rewrites each `wok.subgraph` whose computation stands in fusions and contractions, from tensors to
+    buffers in destination style. Inputs and outputs become arguments; every other result is a
+    transient, a `memref.view` of one `wok.arena`. Transients whose live ranges do not meet may share
+    bytes (`packArena`). A reshape is another view of the same bytes. What is returned and is no result
+    of a fusion or contraction of its own (an argument, a value returned twice) is copied by a fusion.
+
+    Where extents are symbolic a function `@NAME_shape` (`runtime::ShapeFn`) computes those of the
+    outputs and the sizes of transients; if a transient is among them the runtime makes the layout.
+    The attribute `wok.entry` (`EntryPoint.h`) on the subgraph holds signature and live ranges.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+                           "::wok::WokDialect"];
+  let options = [Option<"alignment", "alignment", "int64_t", /*default=*/"64",
+                        "Alignment of every buffer in bytes; a power of two">];
+  let statistics = [Statistic<"bytesPlanned", "bytes-planned", "Bytes of static arenas">];
+}
+
 #endif // WOK_TRANSFORMS_PASSES_TD
