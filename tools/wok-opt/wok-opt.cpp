@@ -10,7 +10,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "wok/Conversion/Passes.h"
 #include "wok/IR/WokOps.h"
+#include "wok/Pipelines/Pipelines.h"
 #include "wok/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
@@ -22,6 +24,8 @@ int main(int argc, char **argv) {
                   mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   wok::registerWokTransformsPasses();
+  wok::registerWokConversionPasses();
+  wok::registerPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Wok optimizer driver\n", registry));
 }

@@ -1,0 +1,79 @@
+//===- VectorMathPow.cpp - The power function -----------------------------===//
+
+#include "VectorMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace wok::vecmath {
+
+/// log2(1 + f) in f64, to 1.6e-11, by Estrin's scheme.
+static Float log2Polynomial(Float f) {
+  Float f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
+  Float a = fma(f, -0x1.715476566039fp-1, 0x1.71547652a1e5fp0);
+  Float b = fma(f, -0x1.71547092b137fp-2, 0x1.ec709ebbb2472p-2);
+  Float c = fma(f, -0x1.ec72b7ceb3295p-3, 0x1.277651f04b195p-2);
+  Float d = fma(f, -0x1.71413cd886e6dp-3, 0x1.a63f487b333fdp-3);
+  Float g = fma(f, -0x1.25314f2108beap-3, 0x1.4528be18153a4p-3);
+  Float h = fma(f, -0x1.248113fc216afp-3, 0x1.2875b605afa3bp-3);
+  a = fma(b, f2, a);
+  c = fma(d, f2, c);
+  g = fma(h, f2, g);
+  g = fma(f4, 0x1.3cc9c119806c7p-4, g);
+  a = fma(c, f4, a);
+  return fma(g, f8, a) * f;
+}
+
+Float pow(Float x, Float y) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Emitter &e = *x.emitter;
+  OpBuilder &b = e.builder;
+  Type doubleType = b.getF64Type(), longType = b.getI64Type();
+  if (auto vector = dyn_cast<VectorType>(e.type)) {
+    doubleType = vector.clone(doubleType);
+    longType = vector.clone(longType);
+  }
+  Emitter wide(b, e.loc, doubleType, e.target, e.constants);
+  auto extend = [&](Float value) {
+    return wide.wrap(arith::ExtFOp::create(b, e.loc, doubleType, value.value));
+  };
+
+  // |x| = 2^i (1 + f), then 2^(y log2|x|) in f64.
+  Float ax = abs(x), ay = abs(y);
+  Bool denormal = ax < 0x1p-126;
+  Float z = select(denormal, ax * 0x1p23, ax);
+  Int i = (asInt(z) - 0x3f3504f3) >> 23;
+  Float f = asFloat(asInt(z) - (i << 23)) - 1.0;
+  i = select(denormal, i - 23, i);
+  Float whole =
+      wide.wrap(arith::SIToFPOp::create(b, e.loc, doubleType, i.value));
+  Float power = (log2Polynomial(extend(f)) + whole) * extend(y);
+  power = clampHigh(clampLow(power, -151.0), 129.0);
+  Float t = power + 0x1.8p52, r = power - (t - 0x1.8p52);
+  Float p = polynomial(r, {1.0, 0x1.62e430af270cbp-1, 0x1.ebfbdc3c31671p-3,
+                           0x1.c6aee88e97a4p-5, 0x1.3b2d4cf0fbd52p-7,
+                           0x1.5f3e52f138af3p-10, 0x1.41fbbc91efe2ep-13});
+  // Normal in f64, so the exponent takes an integer; the one rounding is the
+  // conversion.
+  Float scaled = asFloat(asInt(p) + (asInt(t) << 52));
+  Float result =
+      e.wrap(arith::TruncFOp::create(b, e.loc, e.type, scaled.value));
+
+  // x in {0, inf, nan} or y nan: 2^(edge y) is 0, inf or nan.
+  Float edge = clampLow(select(ax == 0.0, -infinity, ax) * y, 0.0);
+  result = select((ax == 0.0) | ~(ax < infinity) | isNan(y), edge, result);
+  Float half = y * 0.5;
+  Bool integral = roundEven(y) == y;
+  Bool odd = integral & ~(roundEven(half) == half);
+  Int sign = asInt(x) & 0x80000000;
+  result = asFloat(asInt(result) ^ select(odd, sign, e.bits(0)));
+  Bool invalid = (x < 0.0) & (x > -infinity) & ~integral & ~isNan(y);
+  result = select(invalid, std::numeric_limits<double>::quiet_NaN(), result);
+  Bool one = (y == 0.0) | (x == 1.0) | ((ax == 1.0) & (ay == infinity));
+  return select(one, 1.0, result);
+}
+
+} // namespace wok::vecmath
