@@ -122,11 +122,19 @@ void ElementEmitter::branch(Value condition, function_ref<void()> then,
       otherwise();
     return;
   }
-  auto op = scf::IfOp::create(builder, loc, condition,
-                              /*withElseRegion=*/otherwise != nullptr);
-  fill(op, op.thenBlock(), then);
+  auto op = scf::IfOp::create(builder, loc, TypeRange{}, condition,
+                              /*addThenBlock=*/true,
+                              /*addElseBlock=*/static_cast<bool>(otherwise));
+  auto arm = [&](Block *block, function_ref<void()> body) {
+    fill(op, block, [&] {
+      body();
+      if (!block->mightHaveTerminator())
+        scf::YieldOp::create(builder, loc);
+    });
+  };
+  arm(op.thenBlock(), then);
   if (otherwise)
-    fill(op, op.elseBlock(), otherwise);
+    arm(op.elseBlock(), otherwise);
 }
 
 Value ElementEmitter::lanesBelow(Value base, Value high) {

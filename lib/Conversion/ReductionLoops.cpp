@@ -108,11 +108,11 @@ SmallVector<Value> ElementEmitter::combineLanes(Operation *op,
     return current;
   for (int64_t width = type.getNumElements() / 2; width >= 1; width /= 2) {
     auto part = [&](int64_t from) {
+      auto lanes = llvm::to_vector(llvm::seq(from, from + width));
       SmallVector<Value> values;
       for (Value value : current)
-        values.push_back(vector::ExtractStridedSliceOp::create(
-            builder, loc, value, ArrayRef(from), ArrayRef(width),
-            ArrayRef<int64_t>(1)));
+        values.push_back(
+            vector::ShuffleOp::create(builder, loc, value, value, lanes));
       return values;
     };
     SmallVector<Value> lower = part(0), upper = part(width);
