@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import types
 import warnings
 import weakref
 
@@ -268,6 +269,31 @@ def test_weak_references_and_cycles():
 def test_jit_of_jit_is_one_layer():
     twice = wok.jit(plain)
     assert twice.__wrapped__ is plain.__wrapped__
+
+
+def test_options_belong_to_the_wrapper():
+    def f(x, y=1, *, z=2):
+        return x + y + z + shift
+
+    shift = 10
+    plain, whole = wok.jit(f), wok.jit(f, fullgraph=True)
+    _wok.set_arm("all")
+    try:
+        copies = wok.stats()["copies"]
+        for _ in range(5):
+            assert plain(1) == whole(1) == 14
+        assert wok.stats()["copies"] == copies + 2
+    finally:
+        _wok.set_arm("auto")
+    assert whole.__wrapped__ is f and plain.__wrapped__ is f
+    assert inspect.signature(whole) == inspect.signature(f)
+    whole.__defaults__ = (3,)
+    assert whole(1) == f(1) == 16
+    assert pickle.loads(pickle.dumps(wok.jit(undecorated, dynamic=True)))(2) == 4
+    assert wok.jit(Thing(1).method.__func__, fullgraph=True)(Thing(5), 1) == 6
+    thing = Thing(3)
+    assert wok.jit(types.MethodType(undecorated, 4), dynamic=False)(scale=3) == 12
+    assert wok.jit(thing.method, fullgraph=True)(2) == 5
 
 
 def test_exceptions_and_tracebacks_are_the_functions_own():

@@ -23,6 +23,8 @@ struct JitOptions {
   /// Extents and Python scalars: -1 dynamic from their second value on, 0
   /// never, 1 at once.
   int8_t dynamic = -1;
+
+  bool operator==(const JitOptions &) const = default;
 };
 
 /// A frame of the program that stands at a site. All pointers are borrowed;

@@ -23,7 +23,11 @@ namespace {
 /// A callable around another one; one layout for the three types.
 struct Wrapper {
   PyObject_HEAD vectorcallfunc vectorcall;
+  /// What is called. A function with options of its own is called by a twin
+  /// with code of its own, because options and captures belong to code.
   PyObject *callable;
+  /// What the user gave: the same object, or the function of that twin.
+  PyObject *original;
   PyObject *dict;
   PyObject *weakReferences;
   JitOptions options;
@@ -116,7 +120,7 @@ PyObject *getAttribute(PyObject *object, PyObject *name) {
     return result;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
-  result = PyObject_GetAttr(Wrapper::from(object)->callable, name);
+  result = PyObject_GetAttr(Wrapper::from(object)->original, name);
   if (!result && PyErr_ExceptionMatches(PyExc_AttributeError)) {
     PyErr_Restore(type, value, traceback);
     return nullptr;
@@ -130,22 +134,26 @@ PyObject *getAttribute(PyObject *object, PyObject *name) {
 /// Attributes of functions that have a meaning for calls are those of the
 /// wrapped function, also when they are set.
 PyObject *getForwarded(PyObject *object, void *name) {
-  return PyObject_GetAttrString(Wrapper::from(object)->callable,
+  return PyObject_GetAttrString(Wrapper::from(object)->original,
                                 static_cast<const char *>(name));
 }
 int setForwarded(PyObject *object, PyObject *value, void *name) {
-  return PyObject_SetAttrString(Wrapper::from(object)->callable,
-                                static_cast<const char *>(name), value);
+  Wrapper *self = Wrapper::from(object);
+  const char *text = static_cast<const char *>(name);
+  if (self->original != self->callable &&
+      PyObject_SetAttrString(self->callable, text, value) < 0)
+    return -1;
+  return PyObject_SetAttrString(self->original, text, value);
 }
 
 PyObject *getWrapped(PyObject *object, void *) {
-  return Py_NewRef(Wrapper::from(object)->callable);
+  return Py_NewRef(Wrapper::from(object)->original);
 }
 
 PyObject *represent(PyObject *object) {
   const char *kind = strrchr(Py_TYPE(object)->tp_name, '.') + 1;
   return PyUnicode_FromFormat("<wok.%s of %R>", kind,
-                              Wrapper::from(object)->callable);
+                              Wrapper::from(object)->original);
 }
 
 PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
@@ -180,7 +188,7 @@ PyObject *reduce(PyObject *object, PyObject *) {
       wok ? Ref<>::steal(PyObject_GetAttrString(wok, "_rebuild")) : Ref<>();
   if (!rebuild)
     return nullptr;
-  return Py_BuildValue("N(Osii)", rebuild.release(), self->callable,
+  return Py_BuildValue("N(Osii)", rebuild.release(), self->original,
                        strrchr(Py_TYPE(object)->tp_name, '.') + 1,
                        int(self->options.fullgraph),
                        int(self->options.dynamic));
@@ -193,6 +201,7 @@ PyObject *itself(PyObject *object, PyObject *) { return Py_NewRef(object); }
 
 int traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(Wrapper::from(object)->callable);
+  Py_VISIT(Wrapper::from(object)->original);
   Py_VISIT(Wrapper::from(object)->dict);
   return 0;
 }
@@ -209,6 +218,7 @@ void deallocate(PyObject *object) {
     PyObject_ClearWeakRefs(object);
   Py_CLEAR(self->dict);
   Py_CLEAR(self->callable);
+  Py_CLEAR(self->original);
   PyObject_GC_Del(object);
 }
 
@@ -287,12 +297,13 @@ PyTypeObject disabledCallableType =
              PyDoc_STR("A callable under which Wok does not watch."));
 
 Ref<> make(PyTypeObject &type, vectorcallfunc vectorcall, PyObject *callable,
-           const JitOptions &options) {
+           PyObject *original, const JitOptions &options) {
   auto *self = PyObject_GC_New(Wrapper, &type);
   if (!self)
     return nullptr;
   self->vectorcall = vectorcall;
   self->callable = Py_NewRef(callable);
+  self->original = Py_NewRef(original);
   self->dict = nullptr;
   self->weakReferences = nullptr;
   self->options = options;
@@ -303,6 +314,35 @@ Ref<> make(PyTypeObject &type, vectorcallfunc vectorcall, PyObject *callable,
   return Ref<>::steal(self->object());
 }
 
+/// A function that does the same, with code of its own.
+Ref<> twinOf(PyObject *function) {
+  Ref<> code = Ref<>::steal(
+      PyObject_CallMethod(PyFunction_GET_CODE(function), "replace", nullptr));
+  auto *from = reinterpret_cast<PyFunctionObject *>(function);
+  Ref<PyFunctionObject> twin =
+      code ? Ref<PyFunctionObject>::steal(PyFunction_NewWithQualName(
+                 code, from->func_globals, from->func_qualname))
+           : Ref<PyFunctionObject>();
+  if (!twin)
+    return nullptr;
+  auto copy = [](PyObject *&to, PyObject *value) {
+    Ref<>::steal(std::exchange(to, Py_XNewRef(value)));
+  };
+  copy(twin->func_name, from->func_name);
+  copy(twin->func_doc, from->func_doc);
+  copy(twin->func_module, from->func_module);
+  copy(twin->func_closure, from->func_closure);
+  copy(twin->func_annotations, from->func_annotations);
+  PyObject *object = twin.pyObject();
+  // By the setters: they also tell CPython's specialised calls.
+  if (PyFunction_SetDefaults(object, from->func_defaults ? from->func_defaults
+                                                         : Py_None) < 0 ||
+      PyFunction_SetKwDefaults(
+          object, from->func_kwdefaults ? from->func_kwdefaults : Py_None) < 0)
+    return nullptr;
+  return Ref<>::steal(twin.releaseObject());
+}
+
 } // namespace
 
 bool addJitTypes(PyObject *module) {
@@ -311,14 +351,36 @@ bool addJitTypes(PyObject *module) {
          PyModule_AddType(module, &disabledCallableType) == 0;
 }
 
-Ref<> makeJit(PyObject *callable, const JitOptions &options) {
-  if (!PyFunction_Check(callable))
-    return make(jitCallableType, callAny, callable, options);
-  return make(jitFunctionType, callFunction, callable, options);
+Ref<> makeJit(PyObject *original, const JitOptions &options) {
+  Ref<> callable = Ref<>::share(original);
+  if (options != JitOptions()) {
+    if (PyFunction_Check(original)) {
+      callable = twinOf(original);
+    } else if (PyMethod_Check(original) &&
+               PyFunction_Check(PyMethod_GET_FUNCTION(original))) {
+      Ref<> function = twinOf(PyMethod_GET_FUNCTION(original));
+      callable = function ? Ref<>::steal(PyMethod_New(
+                                function, PyMethod_GET_SELF(original)))
+                          : Ref<>();
+    }
+    if (!callable)
+      return nullptr;
+  }
+  PyObject *function = PyMethod_Check(callable.get())
+                           ? PyMethod_GET_FUNCTION(callable.get())
+                           : callable.get();
+  if (PyFunction_Check(function))
+    Registry::get().watch(
+        reinterpret_cast<PyCodeObject *>(PyFunction_GET_CODE(function)),
+        options);
+  if (!PyFunction_Check(original))
+    return make(jitCallableType, callAny, callable, original, options);
+  return make(jitFunctionType, callFunction, callable, original, options);
 }
 
 Ref<> makeDisabled(PyObject *callable) {
-  return make(disabledCallableType, callDisabled, callable, JitOptions());
+  return make(disabledCallableType, callDisabled, callable, callable,
+              JitOptions());
 }
 
 PyObject *jitTarget(PyObject *callable) {

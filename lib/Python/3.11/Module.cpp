@@ -68,10 +68,6 @@ PyObject *jit(PyObject *, PyObject *args, PyObject *keywords) {
   JitOptions options;
   options.fullgraph = fullgraph;
   options.dynamic = static_cast<int8_t>(dynamic);
-  // Options are kept with the code that is watched, also where it is reached by
-  // way of a method.
-  if (PyCodeObject *code = codeOf(callable))
-    Registry::get().watch(code, options);
   return makeJit(callable, options).release();
 }
 

@@ -133,8 +133,7 @@ WatchedCode *Registry::findSlowly(PyCodeObject *code) {
 
 WatchedCode *Registry::watch(PyCodeObject *code, const JitOptions &options) {
   if (WatchedCode *watched = find(code)) {
-    if (watched->options.fullgraph == options.fullgraph &&
-        watched->options.dynamic == options.dynamic)
+    if (watched->options == options || watched->disabled)
       return watched;
     forget(code);
   }
