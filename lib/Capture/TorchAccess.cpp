@@ -311,6 +311,7 @@ void findTorch() {
   access->parameterType = reinterpret_cast<PyTypeObject *>(parameter.release());
   access->emptyStrided = findImported("torch", "empty_strided");
   access->asStrided = findImported("torch", "as_strided");
+  access->setGradEnabled = findImported("torch._C", "_set_grad_enabled");
   access->copyName = Ref<>::steal(PyUnicode_InternFromString("copy_"));
   for (size_t i = 0; i < std::size(torchNames); ++i)
     access->dtypes[i] = findImported("torch", torchNames[i]);

@@ -73,6 +73,8 @@ struct TorchAccess {
   Ref<> copyName;     ///< "copy_"
   Ref<> dtypes[16];   ///< torch.float32, ... by wok::DType.
 
+  Ref<> setGradEnabled; ///< torch._C._set_grad_enabled
+
   // Ambient state; null where PyTorch does not export it.
   bool (*gradEnabled)() = nullptr;
   bool (*inferenceEnabled)() = nullptr;

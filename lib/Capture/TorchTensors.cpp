@@ -289,6 +289,16 @@ bool copyIntoTorch(PyObject *target, PyObject *source) {
              2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr)) != nullptr;
 }
 
+bool setGradMode(bool enabled) {
+  const TorchAccess *torch = torchAccess();
+  if (!torch || !torch->setGradEnabled) {
+    PyErr_SetString(PyExc_RuntimeError, "torch has no grad mode");
+    return false;
+  }
+  return Ref<>::steal(PyObject_CallOneArg(torch->setGradEnabled, enabled ? Py_True : Py_False)) !=
+         nullptr;
+}
+
 int64_t torchAmbient(Ambient which) {
   const TorchAccess *access = torchAccess();
   if (!access)

@@ -84,6 +84,9 @@ bool copyInto(Library library, PyObject *target, PyObject *source);
 /// DType).
 int64_t readAmbient(Ambient which);
 
+/// torch.set_grad_enabled. False with an exception.
+bool setGradMode(bool enabled);
+
 } // namespace wok::capture
 
 #endif // WOK_CAPTURE_TENSORS_H
