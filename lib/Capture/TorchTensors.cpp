@@ -295,8 +295,8 @@ bool setGradMode(bool enabled) {
     PyErr_SetString(PyExc_RuntimeError, "torch has no grad mode");
     return false;
   }
-  return Ref<>::steal(PyObject_CallOneArg(torch->setGradEnabled, enabled ? Py_True : Py_False)) !=
-         nullptr;
+  return Ref<>::steal(PyObject_CallOneArg(
+             torch->setGradEnabled, enabled ? Py_True : Py_False)) != nullptr;
 }
 
 int64_t torchAmbient(Ambient which) {

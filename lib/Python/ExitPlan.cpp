@@ -6,7 +6,7 @@ namespace wok::python {
 
 using namespace capture;
 
-ExitPlan makeExitPlan(CapturedSubgraph &&subgraph, PyCodeObject *code) {
+ExitPlan makeExitPlan(CapturedSubgraph &subgraph, PyCodeObject *code) {
   ExitPlan plan;
   std::vector<SourceId> needed;
   for (const SubgraphInput &input : subgraph.inputs)
@@ -25,7 +25,8 @@ ExitPlan makeExitPlan(CapturedSubgraph &&subgraph, PyCodeObject *code) {
       row.described = table->describedAt(input.source);
       if (row.described == UINT32_MAX)
         return plan; // A tensor without its guard.
-      plan.hasArrays |= subgraph.guards.tensors[row.described].library == Library::NumPy;
+      plan.hasArrays |=
+          subgraph.guards.tensors[row.described].library == Library::NumPy;
     }
     plan.inputs.push_back(row);
   }
@@ -34,12 +35,13 @@ ExitPlan makeExitPlan(CapturedSubgraph &&subgraph, PyCodeObject *code) {
   plan.outputs.resize(subgraph.graph.outputs.size());
   for (RecipeId id = 0; id < plan.exit.recipes.size(); ++id) {
     const Recipe &recipe = plan.exit.recipes[id];
-    plan.registers.push_back(
-        recipe.kind == RecipeKind::Source ? table->registerOf(recipe.source) : 0);
+    plan.registers.push_back(recipe.kind == RecipeKind::Source
+                                 ? table->registerOf(recipe.source)
+                                 : 0);
     if (recipe.object)
       table->held.push_back(Ref<>::share(recipe.object));
-    bool scalar =
-        recipe.kind == RecipeKind::NumpyScalar || recipe.kind == RecipeKind::PythonScalar;
+    bool scalar = recipe.kind == RecipeKind::NumpyScalar ||
+                  recipe.kind == RecipeKind::PythonScalar;
     if (recipe.kind != RecipeKind::Tensor && !scalar)
       continue;
     if (recipe.number >= plan.outputs.size())

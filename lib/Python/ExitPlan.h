@@ -1,7 +1,8 @@
 //===- ExitPlan.h - An exit, ready to be run --------------------*- C++ -*-===//
 //
-// What a capture says about leaving (`capture::Exit`), with sources replaced by registers of the guard
-// program and everything that is known before a run computed once. Immutable; shared by all runs.
+// What a capture says about leaving (`capture::Exit`), with sources replaced by
+// registers of the guard program and everything that is known before a run
+// computed once. Immutable; shared by all runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ struct InputPlan {
 /// Who makes the memory of an output: a tensor recipe, or nobody but the run.
 struct OutputPlan {
   capture::RecipeId recipe = capture::noRecipe; ///< A Tensor.
-  bool scalar = false;                          ///< One element, read after the kernels.
+  bool scalar = false; ///< One element, read after the kernels.
 };
 
 struct ExitPlan {
@@ -40,9 +41,10 @@ struct ExitPlan {
   std::vector<uint16_t> registers;
   /// Recipes whose tensor an effect writes into: they must be writable.
   std::vector<capture::RecipeId> written;
-  bool hasArrays = false; ///< An input is an ndarray: the FP flags say what NumPy would.
-  /// Work of the kernels in bytes moved, weighted by operations; what symbolic extents add is counted
-  /// at the run.
+  bool hasArrays =
+      false; ///< An input is an ndarray: the FP flags say what NumPy would.
+  /// Work of the kernels in bytes moved, weighted by operations; what symbolic
+  /// extents add is counted at the run.
   uint32_t operations = 0;
 
   // For reports.
@@ -51,9 +53,9 @@ struct ExitPlan {
   uint32_t line = 0;
 };
 
-/// Lowers guards and exit of a capture. Takes over the Python objects that the exit names. An empty
-/// plan (`guards` is null) if it does not fit.
-ExitPlan makeExitPlan(CapturedSubgraph &&subgraph, PyCodeObject *code);
+/// Lowers guards and exit of a capture: moves the exit out of it and shares the
+/// objects that it names. An empty plan (`guards` is null) if it does not fit.
+ExitPlan makeExitPlan(CapturedSubgraph &subgraph, PyCodeObject *code);
 
 } // namespace wok::python
 

@@ -1,9 +1,10 @@
 //===- ExitRunner.cpp - Kernels and exits on CPython's objects ------------===//
 //
-// prepare (tensors, sources; may fail) -> kernels -> check (status, FP flags) -> fill (all other
-// recipes) -> commit (effects in program order, then the frame's slots). Nothing of the program changes
-// before commit. Old values of slots are dropped last, when the frame is consistent: their finalizers
-// may look.
+// prepare (tensors, sources; may fail) -> kernels -> check (status, FP flags)
+// -> fill (all other recipes) -> commit (effects in program order, then the
+// frame's slots). Nothing of the program changes before commit. Old values of
+// slots are dropped last, when the frame is consistent: their finalizers may
+// look.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cfenv>
+#include <chrono>
 #include <cstring>
 
 namespace wok::python {
@@ -31,14 +33,16 @@ bool isLong(int64_t bytes, uint32_t operations) {
 bool numpyWouldSpeak(int flags, int64_t mask) {
   struct {
     int flag, shift;
-  } constexpr classes[] = {{FE_DIVBYZERO, 0}, {FE_OVERFLOW, 3}, {FE_UNDERFLOW, 6}, {FE_INVALID, 9}};
+  } constexpr classes[] = {
+      {FE_DIVBYZERO, 0}, {FE_OVERFLOW, 3}, {FE_UNDERFLOW, 6}, {FE_INVALID, 9}};
   for (auto [flag, shift] : classes)
     if ((flags & flag) && (mask < 0 || (mask >> shift & 7) != 0))
       return true;
   return false;
 }
 
-constexpr int numpyFlags = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
+constexpr int numpyFlags =
+    FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
 
 /// A Python number of the element.
 PyObject *readElement(DType dtype, const void *element) {
@@ -74,7 +78,8 @@ PyObject *readElement(DType dtype, const void *element) {
     unsigned char bytes[2];
     std::memcpy(bytes, element, 2);
     double value = PyFloat_Unpack2(reinterpret_cast<const char *>(bytes), 1);
-    return value == -1.0 && PyErr_Occurred() ? nullptr : PyFloat_FromDouble(value);
+    return value == -1.0 && PyErr_Occurred() ? nullptr
+                                             : PyFloat_FromDouble(value);
   }
   }
   Py_UNREACHABLE();
@@ -93,7 +98,8 @@ FrameModel::Outputs::~Outputs() {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-bool FrameModel::bindInputs(const Exit &plan, Register *registers, const RunBuffers &buffers) {
+bool FrameModel::bindInputs(const Exit &plan, Register *registers,
+                            const RunBuffers &buffers) {
   code = buffers.code;
   inputRegisters = registers;
   bytes = 0;
@@ -137,13 +143,15 @@ bool FrameModel::bindInputs(const Exit &plan, Register *registers, const RunBuff
 //===----------------------------------------------------------------------===//
 
 bool FrameModel::allocateOutput(const Exit &plan, uint32_t number, DType dtype,
-                                const int64_t *extents, size_t rank, Outputs &outputs) {
+                                const int64_t *extents, size_t rank,
+                                Outputs &outputs) {
   const OutputPlan &output = plan.outputs[number];
   if (output.scalar && output.recipe == noRecipe) {
     outputs.memory[number] = &outputs.elements[number];
     return true;
   }
-  // An output that no recipe names still needs memory; either library's will do.
+  // An output that no recipe names still needs memory; either library's will
+  // do.
   Library library = plan.hasArrays ? Library::NumPy : Library::Torch;
   llvm::SmallVector<int64_t, 8> ordered(extents, extents + rank);
   std::span<const uint8_t> order;
@@ -165,8 +173,8 @@ bool FrameModel::allocateOutput(const Exit &plan, uint32_t number, DType dtype,
   return true;
 }
 
-bool FrameModel::prepare(const Exit &plan, Register *registers, const RunBuffers &buffers,
-                         Outputs &outputs) {
+bool FrameModel::prepare(const Exit &plan, Register *registers,
+                         const RunBuffers &buffers, Outputs &outputs) {
   const std::vector<Recipe> &recipes = plan.exit.recipes;
   outputs.made.resize(recipes.size(), nullptr);
   for (RecipeId id = 0; id < recipes.size(); ++id) {
@@ -179,7 +187,8 @@ bool FrameModel::prepare(const Exit &plan, Register *registers, const RunBuffers
   }
   for (RecipeId target : plan.written) {
     TensorInfo info;
-    if (outputs.made[target] && (!inspect(outputs.made[target], info) || !info.writable))
+    if (outputs.made[target] &&
+        (!inspect(outputs.made[target], info) || !info.writable))
       return false; // Eager raises.
   }
   if (!buffers.code)
@@ -212,29 +221,37 @@ bool FrameModel::prepare(const Exit &plan, Register *registers, const RunBuffers
 // Kernels
 //===----------------------------------------------------------------------===//
 
-int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *), void *ctx) {
-  // On arrays, the flags that NumPy would look at are those of these kernels alone.
+int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *),
+                               void *ctx) {
+  // On arrays, the flags that NumPy would look at are those of these kernels
+  // alone.
   std::fexcept_t before;
   if (plan.hasArrays) {
     std::fegetexceptflag(&before, numpyFlags);
     std::feclearexcept(numpyFlags);
   }
+  auto start = timeKernels ? std::chrono::steady_clock::now()
+                           : std::chrono::steady_clock::time_point();
   int32_t status;
   if (isLong(bytes, plan.operations)) {
     // Another thread may drop or replace what the inputs were read from.
     llvm::SmallVector<Ref<>, 8> inputs;
     for (const InputPlan &input : plan.inputs)
       inputs.push_back(Ref<>::share(inputRegisters[input.reg]));
-    Py_BEGIN_ALLOW_THREADS
-    status = kernels(ctx);
+    Py_BEGIN_ALLOW_THREADS status = kernels(ctx);
     Py_END_ALLOW_THREADS
   } else {
     status = kernels(ctx);
   }
+  if (timeKernels)
+    kernelNanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::steady_clock::now() - start)
+                            .count();
   if (plan.hasArrays) {
     int flags = std::fetestexcept(numpyFlags);
     std::fesetexceptflag(&before, numpyFlags);
-    if (flags && status == 0 && numpyWouldSpeak(flags, readAmbient(Ambient::Errstate)))
+    if (flags && status == 0 &&
+        numpyWouldSpeak(flags, readAmbient(Ambient::Errstate)))
       status = floatingPointStatus;
   }
   return status;
@@ -244,9 +261,10 @@ int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *), voi
 // Fill
 //===----------------------------------------------------------------------===//
 
-/// The object of a recipe, made at its first use; borrowed from `outputs`. Null with an exception, or
-/// without one for a Null recipe.
-PyObject *FrameModel::make(const Exit &plan, RecipeId id, Register *registers, Outputs &outputs) {
+/// The object of a recipe, made at its first use; borrowed from `outputs`. Null
+/// with an exception, or without one for a Null recipe.
+PyObject *FrameModel::make(const Exit &plan, RecipeId id, Register *registers,
+                           Outputs &outputs) {
   if (outputs.made[id])
     return outputs.made[id];
   PyObject *object = makeNew(plan, id, registers, outputs);
@@ -256,11 +274,13 @@ PyObject *FrameModel::make(const Exit &plan, RecipeId id, Register *registers, O
   return fillItems(plan, id, registers, outputs) ? object : nullptr;
 }
 
-PyObject *FrameModel::makeNew(const Exit &plan, RecipeId id, Register *registers,
-                              Outputs &outputs) {
+PyObject *FrameModel::makeNew(const Exit &plan, RecipeId id,
+                              Register *registers, Outputs &outputs) {
   const Recipe &recipe = plan.exit.recipes[id];
   auto operand = [&](size_t i) -> PyObject * {
-    return i < recipe.operands.size() ? make(plan, recipe.operands[i], registers, outputs) : nullptr;
+    return i < recipe.operands.size()
+               ? make(plan, recipe.operands[i], registers, outputs)
+               : nullptr;
   };
   size_t count = recipe.operands.size();
   switch (recipe.kind) {
@@ -281,17 +301,21 @@ PyObject *FrameModel::makeNew(const Exit &plan, RecipeId id, Register *registers
     for (importer::ExtentId stride : recipe.geometry.strides)
       strides.push_back(extent(plan, stride));
     return makeView(recipe.library, base, {extents.data(), extents.size()},
-                    {strides.data(), strides.size()}, extent(plan, recipe.geometry.offset));
+                    {strides.data(), strides.size()},
+                    extent(plan, recipe.geometry.offset));
   }
   case RecipeKind::NumpyScalar:
-    return makeNumpyScalar(code->outputs[recipe.number].dtype, outputs.memory[recipe.number]);
+    return makeNumpyScalar(code->outputs[recipe.number].dtype,
+                           outputs.memory[recipe.number]);
   case RecipeKind::PythonScalar:
-    return readElement(code->outputs[recipe.number].dtype, outputs.memory[recipe.number]);
+    return readElement(code->outputs[recipe.number].dtype,
+                       outputs.memory[recipe.number]);
   case RecipeKind::ExtentInt:
     return PyLong_FromLongLong(extent(plan, recipe.number));
   case RecipeKind::Tuple: {
     if (!recipe.object)
-      return PyTuple_New(static_cast<Py_ssize_t>(count)); // Filled when it is known: cycles.
+      return PyTuple_New(
+          static_cast<Py_ssize_t>(count)); // Filled when it is known: cycles.
     // A subclass of tuple (torch.Size, a struct sequence) is made of a tuple.
     Ref<> items = Ref<>::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
     for (size_t i = 0; items && i < count; ++i) {
@@ -315,13 +339,15 @@ PyObject *FrameModel::makeNew(const Exit &plan, RecipeId id, Register *registers
   case RecipeKind::Range: {
     PyObject *start = operand(0), *stop = operand(1), *step = operand(2);
     return start && stop && step
-               ? PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject *>(&PyRange_Type), start,
-                                              stop, step, nullptr)
+               ? PyObject_CallFunctionObjArgs(
+                     reinterpret_cast<PyObject *>(&PyRange_Type), start, stop,
+                     step, nullptr)
                : nullptr;
   }
   case RecipeKind::Iterator: {
     PyObject *iterable = operand(0);
-    Ref<> iterator = Ref<>::steal(iterable ? PyObject_GetIter(iterable) : nullptr);
+    Ref<> iterator =
+        Ref<>::steal(iterable ? PyObject_GetIter(iterable) : nullptr);
     for (uint32_t i = 0; iterator && i < recipe.number; ++i)
       if (!Ref<>::steal(PyIter_Next(iterator)) && PyErr_Occurred())
         return nullptr;
@@ -342,9 +368,10 @@ PyObject *FrameModel::makeNew(const Exit &plan, RecipeId id, Register *registers
   return nullptr;
 }
 
-/// operands: code, globals, defaults, kwdefaults, closure, annotations, qualified name.
-PyObject *FrameModel::makeFunction(const Exit &plan, const Recipe &recipe, Register *registers,
-                                   Outputs &outputs) {
+/// operands: code, globals, defaults, kwdefaults, closure, annotations,
+/// qualified name.
+PyObject *FrameModel::makeFunction(const Exit &plan, const Recipe &recipe,
+                                   Register *registers, Outputs &outputs) {
   PyObject *parts[7] = {};
   for (size_t i = 0; i < recipe.operands.size() && i < 7; ++i) {
     parts[i] = make(plan, recipe.operands[i], registers, outputs);
@@ -355,35 +382,43 @@ PyObject *FrameModel::makeFunction(const Exit &plan, const Recipe &recipe, Regis
     PyErr_SetString(PyExc_SystemError, "wok: a function without code");
     return nullptr;
   }
-  Ref<> function = Ref<>::steal(PyFunction_NewWithQualName(parts[0], parts[1], parts[6]));
-  if (!function || (parts[2] && PyFunction_SetDefaults(function, parts[2]) < 0) ||
+  Ref<> function =
+      Ref<>::steal(PyFunction_NewWithQualName(parts[0], parts[1], parts[6]));
+  if (!function ||
+      (parts[2] && PyFunction_SetDefaults(function, parts[2]) < 0) ||
       (parts[3] && PyFunction_SetKwDefaults(function, parts[3]) < 0) ||
       (parts[4] && PyFunction_SetClosure(function, parts[4]) < 0))
     return nullptr;
   // A tuple of names and types is what MAKE_FUNCTION stores too.
   if (parts[5])
-    Py_XSETREF(reinterpret_cast<PyFunctionObject *>(function.get())->func_annotations,
-               Py_NewRef(parts[5]));
+    Py_XSETREF(
+        reinterpret_cast<PyFunctionObject *>(function.get())->func_annotations,
+        Py_NewRef(parts[5]));
   return function.release();
 }
 
 /// object.__new__ of operand 0; attributes are filled in afterwards.
-PyObject *FrameModel::makeInstance(const Exit &plan, RecipeId id, Register *registers,
-                                   Outputs &outputs) {
+PyObject *FrameModel::makeInstance(const Exit &plan, RecipeId id,
+                                   Register *registers, Outputs &outputs) {
   const Recipe &recipe = plan.exit.recipes[id];
   PyObject *type = make(plan, recipe.operands[0], registers, outputs);
   if (!type)
     return nullptr;
   Ref<> nothing = Ref<>::steal(PyTuple_New(0));
-  return nothing ? PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject *>(type), nothing, nullptr)
+  return nothing ? PyBaseObject_Type.tp_new(
+                       reinterpret_cast<PyTypeObject *>(type), nothing, nullptr)
                  : nullptr;
 }
 
-/// Puts the operands into a container that stands already: containers may hold each other.
-bool FrameModel::fillItems(const Exit &plan, RecipeId id, Register *registers, Outputs &outputs) {
+/// Puts the operands into a container that stands already: containers may hold
+/// each other.
+bool FrameModel::fillItems(const Exit &plan, RecipeId id, Register *registers,
+                           Outputs &outputs) {
   const Recipe &recipe = plan.exit.recipes[id];
   PyObject *object = outputs.made[id];
-  auto operand = [&](size_t i) { return make(plan, recipe.operands[i], registers, outputs); };
+  auto operand = [&](size_t i) {
+    return make(plan, recipe.operands[i], registers, outputs);
+  };
   size_t count = recipe.operands.size();
   switch (recipe.kind) {
   case RecipeKind::Tuple:
@@ -445,18 +480,23 @@ static bool setItem(PyObject *container, PyObject *key, PyObject *value) {
       index += PyList_GET_SIZE(container);
     return PyList_SetItem(container, index, Py_NewRef(value)) == 0;
   }
-  PyErr_SetString(PyExc_SystemError, "wok: a store into a container that changed its type");
+  PyErr_SetString(PyExc_SystemError,
+                  "wok: a store into a container that changed its type");
   return false;
 }
 
-bool FrameModel::apply(const Exit &plan, const Effect &effect, Outputs &outputs) {
-  auto object = [&](RecipeId id) { return id == noRecipe ? nullptr : outputs.made[id]; };
+bool FrameModel::apply(const Exit &plan, const Effect &effect,
+                       Outputs &outputs) {
+  auto object = [&](RecipeId id) {
+    return id == noRecipe ? nullptr : outputs.made[id];
+  };
   PyObject *target = object(effect.target), *key = object(effect.key);
   PyObject *value = object(effect.value);
   switch (effect.kind) {
   case EffectKind::TensorWrite: {
     Library library;
-    return isTensorType(Py_TYPE(target), library) && copyInto(library, target, value);
+    return isTensorType(Py_TYPE(target), library) &&
+           copyInto(library, target, value);
   }
   case EffectKind::SetAttribute:
     return PyObject_GenericSetAttr(target, key, value) == 0;
@@ -476,17 +516,20 @@ bool FrameModel::apply(const Exit &plan, const Effect &effect, Outputs &outputs)
   return false;
 }
 
-bool FrameModel::commit(const Exit &plan, Register *registers, Outputs &outputs) {
+bool FrameModel::commit(const Exit &plan, Register *registers,
+                        Outputs &outputs) {
   const capture::Exit &exit = plan.exit;
   // Fill: only memory can be missing, and nothing has changed yet.
   for (RecipeId id = 0; id < exit.recipes.size(); ++id)
-    if (!make(plan, id, registers, outputs) && exit.recipes[id].kind != RecipeKind::Null)
+    if (!make(plan, id, registers, outputs) &&
+        exit.recipes[id].kind != RecipeKind::Null)
       return false;
 
   for (const Effect &effect : exit.effects)
     if (!apply(plan, effect, outputs)) {
       if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_SystemError, "wok: an effect could not be replayed");
+        PyErr_SetString(PyExc_SystemError,
+                        "wok: an effect could not be replayed");
       return false;
     }
 

@@ -1,7 +1,8 @@
 //===- FrameModel.h - CPython as a host of the runtime ----------*- C++ -*-===//
 //
-// The `runtime::ObjectModel` of CPython: how guards see a frame (or the arguments of a call that needs
-// none), how a subgraph gets its inputs and leaves its outputs, and how an exit is written.
+// The `runtime::ObjectModel` of CPython: how guards see a frame (or the
+// arguments of a call that needs none), how a subgraph gets its inputs and
+// leaves its outputs, and how an exit is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +16,8 @@
 
 namespace wok::python {
 
-/// One arrival: at a site of a frame, or at the entry of a function without one. All members need the
-/// GIL.
+/// One arrival: at a site of a frame, or at the entry of a function without
+/// one. All members need the GIL.
 class FrameModel {
 public:
   using Register = PyObject *;
@@ -24,12 +25,13 @@ public:
 
   /// A frame at a site. What an exit leaves is written into it.
   FrameModel(FrameView &frame)
-      : frame(&frame), roots{frame.localsplus, frame.stack, frame.function, frame.globals,
-                             frame.builtins} {}
+      : frame(&frame), roots{frame.localsplus, frame.stack, frame.function,
+                             frame.globals, frame.builtins} {}
   /// A call: `localsplus` has the arguments. Only exits that return are run.
   FrameModel(PyFunctionObject *function, PyObject **localsplus)
-      : frame(nullptr),
-        roots{localsplus, nullptr, function, function->func_globals, function->func_builtins} {}
+      : frame(nullptr), roots{localsplus, nullptr, function,
+                              function->func_globals, function->func_builtins} {
+  }
 
   /// Makes room for the guards of a site's specializations.
   void reserve(uint32_t tensors, uint32_t symbols) {
@@ -57,27 +59,35 @@ public:
     ~Outputs();
   };
 
-  bool bindInputs(const Exit &plan, Register *registers, const runtime::RunBuffers &buffers);
-  bool prepare(const Exit &plan, Register *registers, const runtime::RunBuffers &buffers,
-               Outputs &outputs);
+  bool bindInputs(const Exit &plan, Register *registers,
+                  const runtime::RunBuffers &buffers);
+  bool prepare(const Exit &plan, Register *registers,
+               const runtime::RunBuffers &buffers, Outputs &outputs);
   int32_t runKernels(const Exit &plan, int32_t (*kernels)(void *), void *ctx);
   bool commit(const Exit &plan, Register *registers, Outputs &outputs);
 
   /// A frameless call's result after `commit`: a new reference.
   PyObject *result = nullptr;
+  /// For reports: whether to measure, and what the kernels of the last run
+  /// took.
+  bool timeKernels = false;
+  int64_t kernelNanoseconds = 0;
   /// `runKernels` returns this if NumPy would have warned or raised.
   static constexpr int32_t floatingPointStatus = 1 << 20;
 
 private:
-  PyObject *make(const Exit &plan, capture::RecipeId id, Register *registers, Outputs &outputs);
-  PyObject *makeNew(const Exit &plan, capture::RecipeId id, Register *registers, Outputs &outputs);
-  PyObject *makeFunction(const Exit &plan, const capture::Recipe &recipe, Register *registers,
-                         Outputs &outputs);
-  PyObject *makeInstance(const Exit &plan, capture::RecipeId id, Register *registers,
-                         Outputs &outputs);
-  bool fillItems(const Exit &plan, capture::RecipeId id, Register *registers, Outputs &outputs);
-  bool allocateOutput(const Exit &plan, uint32_t number, DType dtype, const int64_t *extents,
-                      size_t rank, Outputs &outputs);
+  PyObject *make(const Exit &plan, capture::RecipeId id, Register *registers,
+                 Outputs &outputs);
+  PyObject *makeNew(const Exit &plan, capture::RecipeId id, Register *registers,
+                    Outputs &outputs);
+  PyObject *makeFunction(const Exit &plan, const capture::Recipe &recipe,
+                         Register *registers, Outputs &outputs);
+  PyObject *makeInstance(const Exit &plan, capture::RecipeId id,
+                         Register *registers, Outputs &outputs);
+  bool fillItems(const Exit &plan, capture::RecipeId id, Register *registers,
+                 Outputs &outputs);
+  bool allocateOutput(const Exit &plan, uint32_t number, DType dtype,
+                      const int64_t *extents, size_t rank, Outputs &outputs);
   bool apply(const Exit &plan, const capture::Effect &effect, Outputs &outputs);
   int64_t extent(const Exit &plan, importer::ExtentId id) const {
     return plan.guards->extent(id, state.symbols.data());

@@ -17,14 +17,17 @@ using runtime::GuardRecord;
 
 namespace {
 
-bool takesWeakReference(PyObject *object) { return PyType_SUPPORTS_WEAKREFS(Py_TYPE(object)); }
+bool takesWeakReference(PyObject *object) {
+  return PyType_SUPPORTS_WEAKREFS(Py_TYPE(object));
+}
 
 /// Lives as long as the process: its address is its identity.
 bool isImmortal(PyObject *object) {
-  return object == Py_None || object == Py_True || object == Py_False || object == Py_Ellipsis ||
-         object == Py_NotImplemented ||
+  return object == Py_None || object == Py_True || object == Py_False ||
+         object == Py_Ellipsis || object == Py_NotImplemented ||
          (PyType_Check(object) &&
-          !(reinterpret_cast<PyTypeObject *>(object)->tp_flags & Py_TPFLAGS_HEAPTYPE));
+          !(reinterpret_cast<PyTypeObject *>(object)->tp_flags &
+            Py_TPFLAGS_HEAPTYPE));
 }
 
 class Lowering {
@@ -33,7 +36,6 @@ public:
       : table(table), subgraph(subgraph) {}
 
   bool run(const std::vector<SourceId> &needed);
-
 
 private:
   GuardTable &table;
@@ -46,14 +48,16 @@ private:
     table.held.push_back(Ref<>::share(object));
     return reinterpret_cast<uint64_t>(object);
   }
-  void append(Record kind, uint16_t source, uint64_t operand = 0, uint16_t detail = 0,
-              uint16_t target = 0) {
+  void append(Record kind, uint16_t source, uint64_t operand = 0,
+              uint16_t detail = 0, uint16_t target = 0) {
     table.program.records.push_back(
         {static_cast<uint16_t>(kind), target, source, detail, operand});
     table.guardOf.push_back(current);
   }
-  /// `strong` if a record may hold or need not hold the object, else `weak` with a weak reference.
-  void appendIdentity(Record strong, Record weak, uint16_t source, PyObject *object);
+  /// `strong` if a record may hold or need not hold the object, else `weak`
+  /// with a weak reference.
+  void appendIdentity(Record strong, Record weak, uint16_t source,
+                      PyObject *object);
 
   const CapturedSubgraph &subgraph;
   std::unordered_map<SourceId, uint16_t> registers;
@@ -64,7 +68,8 @@ private:
 
 } // namespace
 
-void Lowering::appendIdentity(Record strong, Record weak, uint16_t source, PyObject *object) {
+void Lowering::appendIdentity(Record strong, Record weak, uint16_t source,
+                              PyObject *object) {
   if (!isImmortal(object) && takesWeakReference(object)) {
     if (PyObject *reference = PyWeakref_NewRef(object, nullptr)) {
       table.held.push_back(Ref<>::steal(reference));
@@ -90,7 +95,8 @@ bool Lowering::walk(SourceId source) {
   uint16_t parent = step.parent == noSource ? 0 : registers[step.parent];
   if (step.step == Step::Constant && PyType_Check(step.operand)) {
     // A class of the program may die: it is found while it lives.
-    appendIdentity(Record::LoadConstant, Record::LoadWeakConstant, parent, step.operand);
+    appendIdentity(Record::LoadConstant, Record::LoadWeakConstant, parent,
+                   step.operand);
     table.program.records.back().target = target;
   } else {
     uint64_t operand = step.operand ? hold(step.operand) : step.arg;
@@ -130,8 +136,8 @@ void Lowering::lowerTensor(uint16_t source, const Guard &guard) {
   check.dense = from.dense;
   check.rank = static_cast<uint8_t>(from.extents.size());
   for (size_t d = 0; d < from.extents.size(); ++d) {
-    TensorCheck::Dimension dimension{from.extents[d], runtime::dynamicExtent, -1, false,
-                                     static_cast<uint8_t>(d)};
+    TensorCheck::Dimension dimension{from.extents[d], runtime::dynamicExtent,
+                                     -1, false, static_cast<uint8_t>(d)};
     if (d < from.strides.size())
       dimension.stride = from.strides[d];
     if (d < from.symbols.size() && from.symbols[d] >= 0) {
@@ -143,7 +149,8 @@ void Lowering::lowerTensor(uint16_t source, const Guard &guard) {
     check.dimensions.push_back(dimension);
   }
   table.tensors.push_back(std::move(check));
-  append(Record::Tensor, source, reinterpret_cast<uint64_t>(&table.tensors.back()));
+  append(Record::Tensor, source,
+         reinterpret_cast<uint64_t>(&table.tensors.back()));
 }
 
 void Lowering::lower(const Guard &guard, uint32_t index) {
@@ -153,13 +160,16 @@ void Lowering::lower(const Guard &guard, uint32_t index) {
   auto other = [&] { return registers[static_cast<SourceId>(guard.number)]; };
   switch (guard.predicate) {
   case Predicate::TypeIs:
-    return appendIdentity(Record::TypeIs, Record::TypeIsWeak, source, guard.object);
+    return appendIdentity(Record::TypeIs, Record::TypeIsWeak, source,
+                          guard.object);
   case Predicate::Is:
     return appendIdentity(Record::Is, Record::IsWeak, source, guard.object);
   case Predicate::IsNot:
-    // Another object at a dead one's address would fail this wrongly, which only costs time; what
-    // must not be is a held object that keeps a program's data alive.
-    return append(Record::IsNot, source, reinterpret_cast<uint64_t>(guard.object));
+    // Another object at a dead one's address would fail this wrongly, which
+    // only costs time; what must not be is a held object that keeps a program's
+    // data alive.
+    return append(Record::IsNot, source,
+                  reinterpret_cast<uint64_t>(guard.object));
   case Predicate::Equals:
     return lowerEquals(source, guard.object);
   case Predicate::IntRange:
@@ -198,7 +208,8 @@ void Lowering::lower(const Guard &guard, uint32_t index) {
   case Predicate::Ambient:
     if (static_cast<Ambient>(guard.upper) == Ambient::RecursionRoom)
       return append(Record::RecursionRoom, 0, number);
-    return append(Record::Ambient, 0, number, static_cast<uint16_t>(guard.upper));
+    return append(Record::Ambient, 0, number,
+                  static_cast<uint16_t>(guard.upper));
   case Predicate::RefCountAbove:
     return append(Record::RefCountAbove, source, number);
   }
@@ -235,14 +246,15 @@ bool Lowering::run(const std::vector<SourceId> &needed) {
     if (!walk(source))
       return false;
 
-  table.program.registers = static_cast<uint16_t>(std::max<size_t>(registers.size(), 1));
+  table.program.registers =
+      static_cast<uint16_t>(std::max<size_t>(registers.size(), 1));
   table.registers.assign(registers.begin(), registers.end());
   return true;
 }
 
 /// A guard as a report shows it.
-static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard,
-                            PyCodeObject *code) {
+static std::string describe(const CapturedSubgraph &subgraph,
+                            const Guard &guard, PyCodeObject *code) {
   static constexpr const char *names[] = {
 #define X(name, text, cost) #name,
       WOK_PREDICATES(X)
@@ -261,8 +273,10 @@ static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard
       return {};
     if (PyType_Check(guard.object))
       return reinterpret_cast<PyTypeObject *>(guard.object)->tp_name;
-    bool plain = PyLong_CheckExact(guard.object) || PyFloat_CheckExact(guard.object) ||
-                 PyUnicode_CheckExact(guard.object) || PyBytes_CheckExact(guard.object) ||
+    bool plain = PyLong_CheckExact(guard.object) ||
+                 PyFloat_CheckExact(guard.object) ||
+                 PyUnicode_CheckExact(guard.object) ||
+                 PyBytes_CheckExact(guard.object) ||
                  PyBool_Check(guard.object) || guard.object == Py_None;
     if (!plain)
       return std::string("a ") + Py_TYPE(guard.object)->tp_name;
@@ -282,10 +296,13 @@ static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard
     text += "is not " + object();
     break;
   case Predicate::Equals:
-    text += (PyBool_Check(guard.object) || guard.object == Py_None ? "is " : "== ") + object();
+    text += (PyBool_Check(guard.object) || guard.object == Py_None ? "is "
+                                                                   : "== ") +
+            object();
     break;
   case Predicate::IntRange:
-    text += "int in [" + std::to_string(guard.number) + ", " + std::to_string(guard.upper) + "]";
+    text += "int in [" + std::to_string(guard.number) + ", " +
+            std::to_string(guard.upper) + "]";
     break;
   case Predicate::LengthIs:
     text += "len == " + std::to_string(guard.number);
@@ -300,13 +317,15 @@ static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard
     text += guard.predicate == Predicate::SameObject      ? "is "
             : guard.predicate == Predicate::NotSameObject ? "is not "
                                                           : "does not overlap ";
-    text += subgraph.sources.toString(static_cast<SourceId>(guard.number), code);
+    text +=
+        subgraph.sources.toString(static_cast<SourceId>(guard.number), code);
     break;
   case Predicate::Tensor: {
     const TensorGuard &tensor = subgraph.guards.tensors[guard.number];
     text += "tensor<";
     for (size_t d = 0; d < tensor.extents.size(); ++d)
-      text += (tensor.extents[d] != runtime::dynamicExtent ? std::to_string(tensor.extents[d])
+      text += (tensor.extents[d] != runtime::dynamicExtent
+                   ? std::to_string(tensor.extents[d])
                : d < tensor.symbols.size() && tensor.symbols[d] >= 0
                    ? "s" + std::to_string(tensor.symbols[d])
                    : "?") +
@@ -317,7 +336,8 @@ static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard
     break;
   }
   case Predicate::Ambient:
-    text += std::string(ambient[guard.upper]) + " == " + std::to_string(guard.number);
+    text += std::string(ambient[guard.upper]) +
+            " == " + std::to_string(guard.number);
     break;
   default:
     text += names[static_cast<size_t>(guard.predicate)];
@@ -329,7 +349,8 @@ static std::string describe(const CapturedSubgraph &subgraph, const Guard &guard
 }
 
 std::unique_ptr<GuardTable> lowerGuards(const CapturedSubgraph &subgraph,
-                                        const std::vector<SourceId> &needed, PyCodeObject *code) {
+                                        const std::vector<SourceId> &needed,
+                                        PyCodeObject *code) {
   auto table = std::make_unique<GuardTable>();
   if (!Lowering(subgraph, *table).run(needed))
     return nullptr;

@@ -16,7 +16,8 @@ using namespace capture;
 using runtime::dynamicExtent;
 using runtime::GuardRecord;
 
-int64_t GuardTable::extent(importer::ExtentId id, const int64_t *symbolValues) const {
+int64_t GuardTable::extent(importer::ExtentId id,
+                           const int64_t *symbolValues) const {
   using Kind = importer::ExtentExpr::Kind;
   const importer::ExtentExpr &expression = extents[id];
   if (expression.kind == Kind::Constant)
@@ -29,7 +30,8 @@ int64_t GuardTable::extent(importer::ExtentId id, const int64_t *symbolValues) c
   auto wrap = [](uint64_t value) { return static_cast<int64_t>(value); };
   auto floorDiv = [](int64_t a, int64_t b) {
     if (b == 0 || b == -1)
-      return b == 0 ? int64_t{0} : static_cast<int64_t>(0 - static_cast<uint64_t>(a));
+      return b == 0 ? int64_t{0}
+                    : static_cast<int64_t>(0 - static_cast<uint64_t>(a));
     int64_t quotient = a / b;
     return quotient - (a % b != 0 && (a < 0) != (b < 0));
   };
@@ -47,9 +49,16 @@ int64_t GuardTable::extent(importer::ExtentId id, const int64_t *symbolValues) c
   }
 }
 
+GuardTable::~GuardTable() {
+  if (!Py_IsInitialized() || _Py_IsFinalizing())
+    for (Ref<> &object : held)
+      object.leak();
+}
+
 bool GuardTable::isDead() const {
   for (const Ref<> &object : held)
-    if (PyWeakref_CheckRef(object.get()) && PyWeakref_GET_OBJECT(object.get()) == Py_None)
+    if (PyWeakref_CheckRef(object.get()) &&
+        PyWeakref_GET_OBJECT(object.get()) == Py_None)
       return true;
   return false;
 }
@@ -65,7 +74,8 @@ std::string GuardTable::describe(uint32_t index) const {
   // A step that failed stands for the guard that needed it.
   while (index < guardOf.size() && guardOf[index] == UINT32_MAX)
     ++index;
-  return index < guardOf.size() ? texts[guardOf[index]] : "a source that finds nothing";
+  return index < guardOf.size() ? texts[guardOf[index]]
+                                : "a source that finds nothing";
 }
 
 uint16_t GuardTable::registerOf(SourceId source) const {
@@ -79,10 +89,11 @@ uint16_t GuardTable::registerOf(SourceId source) const {
 // Loads
 //===----------------------------------------------------------------------===//
 
-/// One step from `registers[record.source]`. False if the object is not of the kind that the step
-/// reads; otherwise `result` is what it found, null for nothing.
-static bool load(const GuardRecord &record, PyObject **registers, const GuardRoots &roots,
-                 PyObject *&result) {
+/// One step from `registers[record.source]`. False if the object is not of the
+/// kind that the step reads; otherwise `result` is what it found, null for
+/// nothing.
+static bool load(const GuardRecord &record, PyObject **registers,
+                 const GuardRoots &roots, PyObject *&result) {
   PyObject *parent = registers[record.source];
   auto *operand = reinterpret_cast<PyObject *>(record.operand);
   result = nullptr;
@@ -123,17 +134,20 @@ static bool load(const GuardRecord &record, PyObject **registers, const GuardRoo
     return true;
   case Record::LoadFunctionDefault:
     if (!PyFunction_Check(parent) || !function->func_defaults ||
-        PyTuple_GET_SIZE(function->func_defaults) <= static_cast<Py_ssize_t>(record.operand))
+        PyTuple_GET_SIZE(function->func_defaults) <=
+            static_cast<Py_ssize_t>(record.operand))
       return true;
     result = PyTuple_GET_ITEM(function->func_defaults, record.operand);
     return true;
   case Record::LoadFunctionKwDefault:
     if (!PyFunction_Check(parent) || !function->func_kwdefaults)
       return true;
-    return peekDict(function->func_kwdefaults, operand, result) != Peek::Unknown;
+    return peekDict(function->func_kwdefaults, operand, result) !=
+           Peek::Unknown;
   case Record::LoadFunctionClosure:
     if (!PyFunction_Check(parent) || !function->func_closure ||
-        PyTuple_GET_SIZE(function->func_closure) <= static_cast<Py_ssize_t>(record.operand))
+        PyTuple_GET_SIZE(function->func_closure) <=
+            static_cast<Py_ssize_t>(record.operand))
       return true;
     result = PyTuple_GET_ITEM(function->func_closure, record.operand);
     return true;
@@ -161,7 +175,8 @@ static bool load(const GuardRecord &record, PyObject **registers, const GuardRoo
     if (static_cast<Py_ssize_t>(record.operand + sizeof(PyObject *)) >
         Py_TYPE(parent)->tp_basicsize)
       return false;
-    std::memcpy(&result, reinterpret_cast<char *>(parent) + record.operand, sizeof(result));
+    std::memcpy(&result, reinterpret_cast<char *>(parent) + record.operand,
+                sizeof(result));
     return true;
   case Record::LoadDictValue:
     return peekDict(parent, operand, result) != Peek::Unknown;
@@ -185,7 +200,8 @@ static bool load(const GuardRecord &record, PyObject **registers, const GuardRoo
     result = peekType(reinterpret_cast<PyTypeObject *>(parent), operand);
     return true;
   case Record::LoadTensorGrad:
-    return false; // Its getter makes a new object at times: never guarded through.
+    return false; // Its getter makes a new object at times: never guarded
+                  // through.
   default:
     return false;
   }
@@ -207,16 +223,18 @@ static bool hasLength(PyObject *object, Py_ssize_t length) {
   return false;
 }
 
-/// The referent of a weak reference is `object`. None is what an empty one has; it takes no weak
-/// references itself.
+/// The referent of a weak reference is `object`. None is what an empty one has;
+/// it takes no weak references itself.
 static bool isReferent(PyObject *reference, PyObject *object) {
   return PyWeakref_GET_OBJECT(reference) == object && object != Py_None;
 }
 
-static bool testTensor(const TensorCheck &check, PyObject *object, LookupState &state) {
+static bool testTensor(const TensorCheck &check, PyObject *object,
+                       LookupState &state) {
   TensorInfo &info = state.tensors[check.input];
-  if (Py_TYPE(object) != check.type || !inspect(object, info) || info.dtype != check.dtype ||
-      info.rank != check.rank || info.requiresGrad != check.requiresGrad)
+  if (Py_TYPE(object) != check.type || !inspect(object, info) ||
+      info.dtype != check.dtype || info.rank != check.rank ||
+      info.requiresGrad != check.requiresGrad)
     return false;
   const TensorCheck::Dimension *dimensions = check.dimensions.data();
   for (int d = 0; d < check.rank; ++d) {
@@ -291,11 +309,12 @@ static bool testNoOverlap(PyObject *a, PyObject *b) {
     return true;
   };
   uintptr_t lowA, highA, lowB, highB;
-  return range(a, lowA, highA) && range(b, lowB, highB) && (highA <= lowB || highB <= lowA);
+  return range(a, lowA, highA) && range(b, lowB, highB) &&
+         (highA <= lowB || highB <= lowA);
 }
 
-bool runRecord(const GuardRecord &record, PyObject **registers, const GuardRoots &roots,
-               LookupState &state) noexcept {
+bool runRecord(const GuardRecord &record, PyObject **registers,
+               const GuardRoots &roots, LookupState &state) noexcept {
   Record kind = recordOf(record);
   if (isLoad(kind)) {
     PyObject *result;
@@ -327,7 +346,8 @@ bool runRecord(const GuardRecord &record, PyObject **registers, const GuardRoots
   }
   case Record::EqualsFloat:
     return PyFloat_CheckExact(object) &&
-           std::memcmp(&reinterpret_cast<PyFloatObject *>(object)->ob_fval, &record.operand, 8) == 0;
+           std::memcmp(&reinterpret_cast<PyFloatObject *>(object)->ob_fval,
+                       &record.operand, 8) == 0;
   case Record::EqualsObject:
     return peekEqual(object, operand);
   case Record::IntAtLeast: {
@@ -360,15 +380,19 @@ bool runRecord(const GuardRecord &record, PyObject **registers, const GuardRoots
     return PyDict_Check(object) && dictVersion(object) == record.operand;
   case Record::TypeVersion:
     return PyType_Check(object) && record.operand &&
-           typeVersion(reinterpret_cast<PyTypeObject *>(object)) == record.operand;
+           typeVersion(reinterpret_cast<PyTypeObject *>(object)) ==
+               record.operand;
   case Record::DictOrder:
     return peekOrder(object, operand);
   case Record::Tensor:
-    return testTensor(*reinterpret_cast<const TensorCheck *>(record.operand), object, state);
+    return testTensor(*reinterpret_cast<const TensorCheck *>(record.operand),
+                      object, state);
   case Record::ExtentRelation:
-    return testRelation(*reinterpret_cast<const RelationCheck *>(record.operand), state);
+    return testRelation(
+        *reinterpret_cast<const RelationCheck *>(record.operand), state);
   case Record::NoOverlap:
-    return registers[record.detail] && testNoOverlap(object, registers[record.detail]);
+    return registers[record.detail] &&
+           testNoOverlap(object, registers[record.detail]);
   case Record::Ambient:
     return readAmbient(static_cast<Ambient>(record.detail)) == number;
   case Record::RecursionRoom:

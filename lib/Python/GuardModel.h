@@ -1,12 +1,13 @@
 //===- GuardModel.h - Guard programs over CPython's objects -----*- C++ -*-===//
 //
-// Lowers the guards of a capture to a `runtime::GuardProgram` and evaluates its records: no Python
-// runs, nothing is allocated, no exception is set. A pointer is dereferenced only if this lookup
-// reached it from a live root.
+// Lowers the guards of a capture to a `runtime::GuardProgram` and evaluates its
+// records: no Python runs, nothing is allocated, no exception is set. A pointer
+// is dereferenced only if this lookup reached it from a live root.
 //
-// An identity or type guard never compares a bare address: its record names an object that the
-// specialization holds, or a weak reference of the specialization's own, which is empty once the
-// object has died, so that an equal address proves nothing.
+// An identity or type guard never compares a bare address: its record names an
+// object that the specialization holds, or a weak reference of the
+// specialization's own, which is empty once the object has died, so that an
+// equal address proves nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,8 @@ struct TensorCheck {
     int64_t stride; ///< In elements, if not dense; or `runtime::dynamicExtent`.
     int32_t symbol; ///< -1 for none.
     bool defines;   ///< This is where the symbol gets its value.
-    uint8_t order;  ///< Dense: the dimension that is i-th in memory, outermost first.
+    uint8_t order;  ///< Dense: the dimension that is i-th in memory, outermost
+                    ///< first.
   };
   std::vector<Dimension> dimensions;
 };
@@ -59,8 +61,8 @@ struct RelationCheck {
   capture::ExtentRelation relation;
 };
 
-/// The guards of one specialization, ready to be run, and what they need. Records point into it: it
-/// stays where it was made.
+/// The guards of one specialization, ready to be run, and what they need.
+/// Records point into it: it stays where it was made.
 struct GuardTable {
   runtime::GuardProgram program;
   std::deque<TensorCheck> tensors;
@@ -71,12 +73,19 @@ struct GuardTable {
   std::vector<std::pair<capture::SourceId, uint16_t>> registers;
   /// Where in `LookupState::tensors` a guarded tensor is described.
   std::vector<std::pair<capture::SourceId, uint32_t>> described;
-  /// Objects that records, steps or recipes name, and weak references to others.
+  /// Objects that records, steps or recipes name, and weak references to
+  /// others.
   std::vector<capture::Ref<>> held;
-  /// For each record the guard it came from (or UINT32_MAX for a step), for reports.
+  /// For each record the guard it came from (or UINT32_MAX for a step), for
+  /// reports.
   std::vector<uint32_t> guardOf;
   /// The guards as text, by index.
   std::vector<std::string> texts;
+
+  GuardTable() = default;
+  GuardTable(const GuardTable &) = delete;
+  /// At the end of the interpreter its objects are left alone.
+  ~GuardTable();
 
   uint16_t registerOf(capture::SourceId source) const;
   uint32_t describedAt(capture::SourceId source) const;
@@ -88,11 +97,12 @@ struct GuardTable {
   std::string describe(uint32_t index) const;
 };
 
-/// Lowers the guards of `subgraph`. `needed` are sources that inputs and recipes read: they are walked
-/// after the guards. Null if a program cannot hold them (more than 65,535 registers).
-std::unique_ptr<GuardTable> lowerGuards(const CapturedSubgraph &subgraph,
-                                        const std::vector<capture::SourceId> &needed,
-                                        PyCodeObject *code);
+/// Lowers the guards of `subgraph`. `needed` are sources that inputs and
+/// recipes read: they are walked after the guards. Null if a program cannot
+/// hold them (more than 65,535 registers).
+std::unique_ptr<GuardTable>
+lowerGuards(const CapturedSubgraph &subgraph,
+            const std::vector<capture::SourceId> &needed, PyCodeObject *code);
 
 /// What one lookup found besides objects.
 struct LookupState {
@@ -100,9 +110,10 @@ struct LookupState {
   llvm::SmallVector<int64_t, 8> symbols;
 };
 
-/// Runs one record. `state` has room for the specialization that the record is of.
-bool runRecord(const runtime::GuardRecord &record, PyObject **registers, const GuardRoots &roots,
-               LookupState &state) noexcept;
+/// Runs one record. `state` has room for the specialization that the record is
+/// of.
+bool runRecord(const runtime::GuardRecord &record, PyObject **registers,
+               const GuardRoots &roots, LookupState &state) noexcept;
 
 } // namespace wok::python
 

@@ -10,13 +10,13 @@
 
 namespace wok::python {
 
-/// The kinds of `runtime::GuardRecord`: a load for each step of a source, then the tests. Operand and
-/// detail are as the comments say.
+/// The kinds of `runtime::GuardRecord`: a load for each step of a source, then
+/// the tests. Operand and detail are as the comments say.
 enum class Record : uint16_t {
 #define X(name, text, object) Load##name,
   WOK_SOURCE_STEPS(X)
 #undef X
-  LoadWeakConstant, ///< What a weak reference refers to.
+      LoadWeakConstant, ///< What a weak reference refers to.
   FirstTest,
   TypeIs = FirstTest, ///< A type that the specialization holds.
   TypeIsWeak,         ///< A weak reference to a type.
@@ -52,7 +52,9 @@ inline constexpr uint16_t nullableBit = 0x8000;
 inline Record recordOf(const runtime::GuardRecord &record) {
   return static_cast<Record>(record.kind & ~nullableBit);
 }
-inline bool isNullable(const runtime::GuardRecord &record) { return record.kind & nullableBit; }
+inline bool isNullable(const runtime::GuardRecord &record) {
+  return record.kind & nullableBit;
+}
 inline bool isLoad(Record kind) { return kind < Record::FirstTest; }
 inline Record loadOf(capture::Step step) { return static_cast<Record>(step); }
 
