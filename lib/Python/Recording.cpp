@@ -71,10 +71,9 @@ void Recording::broke(const BreakInfo &why, const std::string &file,
     if (other.why.reason == why.reason && other.why.line == why.line &&
         other.file == place && other.why.detail == why.detail) {
       other.nanoseconds += nanoseconds;
-      ++other.count;
       return;
     }
-  breaks.push_back({why, place, nanoseconds, 1});
+  breaks.push_back({why, place, nanoseconds});
 }
 
 PyObject *Recording::toDict() const {
@@ -105,11 +104,9 @@ PyObject *Recording::toDict() const {
   for (const Break &each : breaks) {
     const BreakText &text = breakText(each.why.reason);
     Ref<> row = Ref<>::steal(Py_BuildValue(
-        "{s:s,s:s,s:s,s:s,s:s,s:I,s:L,s:K}", "reason", text.explanation, "code",
-        text.code, "detail", each.why.detail.c_str(), "hint", text.hint,
-        "filename", each.file.c_str(), "lineno", each.why.line, "cost_ns",
-        static_cast<long long>(each.nanoseconds), "count",
-        static_cast<unsigned long long>(each.count)));
+        "{s:s,s:s,s:s,s:s,s:s,s:I,s:L}", "reason", text.explanation, "code", text.code, "detail",
+        each.why.detail.c_str(), "hint", text.hint, "filename", each.file.c_str(), "lineno",
+        each.why.line, "cost_ns", static_cast<long long>(each.nanoseconds)));
     if (!row || PyList_Append(breakList, row) < 0)
       return nullptr;
   }

@@ -39,7 +39,6 @@ private:
     capture::BreakInfo why;
     std::string file;
     int64_t nanoseconds;
-    uint64_t count;
   };
   std::vector<Subgraph> subgraphs;
   std::vector<Break> breaks;
