@@ -328,7 +328,7 @@ def test_threads():
                 t = large if (i + seed) % 10 == 0 else small
                 s = float(1 + (i + seed) % 3)
                 assert jitted(t, s)[..., 0].max().item() == s + 1
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
@@ -349,7 +349,7 @@ def test_fork():
         try:
             ok = jitted(torch.ones(4)).tolist() == [3] * 4
             ok = ok and wok.jit(lambda t: t * 5 - 1)(torch.ones(2)).tolist() == [4, 4]
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             ok = False
         os._exit(0 if ok else 1)
     for _ in range(600):

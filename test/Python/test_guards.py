@@ -129,7 +129,7 @@ def test_scalar_argument(first, second):
 
 def test_nan_argument():
     def f(t, s):
-        return t + 1 if s != s else t - 1
+        return t + 1 if s != s else t - 1  # noqa: PLR0124
 
     check_miss(compiled(wok.jit(f), BASE, float("nan")), f, BASE, 1.0)
 
@@ -141,7 +141,7 @@ def test_string_argument():
     jitted = compiled(wok.jit(f), BASE, "up")
     # Equal, though another object.
     before = counters()["misses"]
-    assert same(jitted(BASE, "".join(["u", "p"])), f(BASE, "up"))
+    assert same(jitted(BASE, "".join(["u", "p"])), f(BASE, "up"))  # noqa: FLY002
     assert counters()["misses"] == before
     check_miss(jitted, f, BASE, "down")
 
