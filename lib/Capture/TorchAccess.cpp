@@ -73,11 +73,12 @@ void *implOf(PyObject *tensor) {
 /// what Python says of it.
 bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
   Ref<> samples =
-      evaluate(torch, "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
+      evaluate(torch, "torch.inference_mode(False)(lambda: "
+      "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
                       "torch.empty(2, 3), torch.empty(2, device='meta'), "
                       "torch.ones(2).to_sparse(),"
                       "torch.zeros(2, dtype=torch.complex64).conj(), "
-                      "torch._neg_view(torch.zeros(2)))]");
+                      "torch._neg_view(torch.zeros(2)))])()");
   Ref<> inference = evaluate(
       torch, "torch.inference_mode()("
              "lambda: torch._C._dispatch_keys(torch.empty(2)).raw_repr())()");
@@ -118,13 +119,14 @@ bool selfTest(PyObject *torch, TorchAccess &access) {
     return false;
   Ref<> samples = evaluate(
       torch,
+      "torch.inference_mode(False)(lambda: "
       "[(t, t.data_ptr(), t.dim(), tuple(t.shape), tuple(t.stride()), n, "
       "t.requires_grad) for t, n in "
       "((torch.zeros(5, 7).t()[1:, ::2], 6), (torch.zeros((), "
       "dtype=torch.int64), 4),"
       "(torch.zeros(2, 3, 4, 5, 6, 7, 8, dtype=torch.bool), 11),"
       "(torch.zeros(3, dtype=torch.bfloat16, requires_grad=True), 15),"
-      "(torch.nn.Parameter(torch.zeros(3, 2), requires_grad=False), 6))]");
+      "(torch.nn.Parameter(torch.zeros(3, 2), requires_grad=False), 6))])()");
   if (!samples)
     return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(samples.get()); ++i) {
@@ -259,7 +261,7 @@ bool isQuiet(PyObject *torch) {
       torch,
       "not (torch._C._len_torch_function_stack() or "
       "torch._C._len_torch_dispatch_stack() or "
-      "torch.is_inference_mode_enabled() or torch._C._get_tracing_state())");
+      "torch._C._get_tracing_state())");
   return quiet && quiet == Py_True;
 }
 

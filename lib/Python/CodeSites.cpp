@@ -100,6 +100,7 @@ void CodeSites::clear() {
     state->history = SiteHistory();
     state->history.dynamic = options.dynamic;
     state->returns = false;
+    state->fruitless = 0;
   }
 }
 
@@ -114,15 +115,7 @@ void CodeSites::dropDead(SiteState &state) {
 }
 
 void noteLibraries() {
-  static PyObject *torch = nullptr, *numpy = nullptr;
   findTensorLibraries();
-  PyObject *modules = PyImport_GetModuleDict();
-  PyObject *torchNow = PyDict_GetItemString(modules, "torch");
-  PyObject *numpyNow = PyDict_GetItemString(modules, "numpy");
-  if (torchNow == torch && numpyNow == numpy)
-    return;
-  torch = torchNow;
-  numpy = numpyNow;
   runtime::findLoadedOpenMP();
   runtime::findLoadedContractLibraries();
 }

@@ -16,7 +16,8 @@ struct SiteState {
   Site site;
   capture::SiteHistory history;
   uint32_t tensors = 0, symbols = 0;
-  bool returns = false; ///< A specialization's exit is the function's return.
+  uint32_t fruitless = 0; ///< Captures that found nothing to compile.
+  bool returns = false;   ///< A specialization's exit is the function's return.
 };
 
 /// All members need the GIL.
@@ -47,6 +48,9 @@ public:
 private:
   std::map<int32_t, std::unique_ptr<SiteState>> sites;
 };
+
+/// What `tryFrameless` of this thread ran last, if the run was given up.
+extern thread_local const Specialization *refusedWithoutFrame;
 
 /// Finds tensor libraries that the process has imported since the last call,
 /// and what they bring: their thread pool, their matrix products.

@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace wok::python {
 
@@ -129,6 +130,7 @@ public:
 
 private:
   bool insert(CapturedSubgraph subgraph);
+  /// No more captures here; without specializations the trap goes too.
   void goCold() {
     state.site.budget.freeze();
     if (state.site.size() == 0)
@@ -184,7 +186,10 @@ Captured Capturer::run() {
     countBreak(outcome.why);
     if (Recording *recording = Recording::current())
       recording->broke(outcome.why, fileOf(frame.code), 0);
-    goCold();
+    // The entry may see tensors in a later call; elsewhere the program decides what comes.
+    constexpr uint32_t chances = 3;
+    if (&state != sites.entryState || ++state.fruitless >= chances)
+      goCold();
     return Captured::Nothing;
   }
   bool inserted = insert(std::move(*outcome.subgraph));
@@ -277,6 +282,19 @@ bool runEntry(const Specialization &entry, FrameModel &model,
 
 } // namespace
 
+/// A specialization whose runs are mostly given up costs more than it saves.
+static void noteRefusal(SiteState &state, const Specialization &entry,
+                        Arrival &arrival, int32_t offset) {
+  constexpr uint32_t patience = 16;
+  uint32_t refusals = ++entry.exit.refusals;
+  if (refusals < patience || refusals * 2 < entry.hits.load(std::memory_order_relaxed))
+    return;
+  state.site.erase(&entry);
+  state.site.budget.freeze();
+  if (state.site.size() == 0)
+    arrival.disarm.push_back(offset);
+}
+
 Arrival arrive(CodeSites &sites, FrameView &frame) {
   Arrival arrival;
   SiteState *state = sites.find(frame.offset);
@@ -289,11 +307,13 @@ Arrival arrive(CodeSites &sites, FrameView &frame) {
     model.reserve(state->tensors, state->symbols);
     runtime::Lookup<FrameModel> lookup;
     if (const Specialization *entry = state->site.find(model, lookup)) {
-      runEntry(*entry, model, lookup.registers(), frame, arrival);
+      // A call that was refused without a frame is not tried again with one.
+      bool refused = std::exchange(refusedWithoutFrame, nullptr) == entry;
+      if (refused || !runEntry(*entry, model, lookup.registers(), frame, arrival))
+        noteRefusal(*state, *entry, arrival, frame.offset);
       return arrival;
     }
-    if (!mayCapture || state->site.budget.isCold() ||
-        !state->site.budget.begin(state->site.size()))
+    if (!mayCapture || !state->site.budget.begin(state->site.size()))
       return arrival;
     switch (Capturer(sites, *state, frame, arrival).run()) {
     case Captured::Inserted:

@@ -53,9 +53,15 @@ ExitPlan makeExitPlan(CapturedSubgraph &subgraph, PyCodeObject *code) {
       output.recipe = id;
     output.scalar |= scalar;
   }
-  for (const Effect &effect : plan.exit.effects)
-    if (effect.kind == EffectKind::TensorWrite)
-      plan.written.push_back(effect.target);
+  for (const Effect &effect : plan.exit.effects) {
+    if (effect.kind != EffectKind::TensorWrite)
+      continue;
+    // A view is made after the kernels; whether it may be written its base says before.
+    RecipeId target = effect.target;
+    while (plan.exit.recipes[target].kind == RecipeKind::View)
+      target = plan.exit.recipes[target].operands[0];
+    plan.written.push_back(target);
+  }
 
   plan.operationNames = std::move(subgraph.operations);
   plan.operations = static_cast<uint32_t>(subgraph.graph.allNodes().size());

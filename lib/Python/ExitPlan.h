@@ -47,6 +47,9 @@ struct ExitPlan {
   /// extents add is counted at the run.
   uint32_t operations = 0;
 
+  /// Runs that were given up before commit. Under the GIL.
+  mutable uint32_t refusals = 0;
+
   // For reports.
   std::vector<std::string> operationNames;
   std::string file;

@@ -13,6 +13,8 @@ namespace wok::python {
 
 using namespace capture;
 
+thread_local const Specialization *refusedWithoutFrame = nullptr;
+
 namespace {
 
 /// Puts the arguments where a frame would have them. False if that takes more
