@@ -234,7 +234,6 @@ bool Capturer::insert(CapturedSubgraph subgraph) {
     giveUp("the compiler gave up: " + error);
     return false;
   }
-  count(Counter::Subgraphs);
   count(Counter::Kernels, code->kernels);
   state.tensors =
       std::max<uint32_t>(state.tensors, plan.guards->tensors.size());
