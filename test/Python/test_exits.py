@@ -75,7 +75,7 @@ def test_array_views_alias():
     def f(x):
         return x.T, x[::-1], x + 1
 
-    x = np.arange(6.0).reshape(2, 3)
+    x = np.array([[0.0, 1, 2], [3, 4, 5]])
     t, r, y = warm(f, x)(x)
     x[:] = 7
     assert (t == 7).all() and (r == 7).all()
