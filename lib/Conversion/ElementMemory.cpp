@@ -66,6 +66,15 @@ static Value toMemory(OpBuilder &builder, Location loc, Value value,
   return value;
 }
 
+/// What lanes hold that nobody asked for: ones, with which hardly any operation
+/// divides by zero or raises a floating-point exception.
+static Value fillerOf(OpBuilder &builder, Location loc, VectorType type) {
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type, ArrayRef<Attribute>(builder.getOneAttr(
+                                       type.getElementType()))));
+}
+
 static unsigned bytesOf(Type memoryType) {
   return memoryType.getIntOrFloatBitWidth() / 8;
 }
@@ -158,8 +167,7 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
     auto type = VectorType::get({1}, memoryType);
     Value condition = vector::BroadcastOp::create(
         builder, loc, VectorType::get({1}, builder.getI1Type()), wanted);
-    Value none =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value none = fillerOf(builder, loc, type);
     Value loaded = LLVM::MaskedLoadOp::create(
         builder, loc, type, pointer, condition, none, bytesOf(memoryType));
     return finish(vector::ExtractOp::create(builder, loc, loaded, 0));
@@ -196,8 +204,7 @@ Value ElementEmitter::loadContiguous(Value pointer, Type memoryType) {
   if (!wanted)
     return LLVM::LoadOp::create(builder, loc, type, pointer,
                                 bytesOf(memoryType));
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value none = fillerOf(builder, loc, type);
   return LLVM::MaskedLoadOp::create(builder, loc, type, pointer, wanted, none,
                                     bytesOf(memoryType));
 }
@@ -227,8 +234,7 @@ Value ElementEmitter::loadGathered(const Buffer &buffer, const Address &address,
         builder, loc,
         DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()),
                                true));
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value none = fillerOf(builder, loc, type);
   return LLVM::masked_gather::create(builder, loc, type, places, wanted, none,
                                      bytesOf(memoryType));
 }

@@ -55,6 +55,7 @@ private:
   // Analysis.
   void findReductions();
   bool isKeptShape(Value value) const;
+  /// Whether `value` has the shape of what is reduced.
   bool isFullShape(Value value) const;
   int64_t chooseLanes(int64_t innerExtent) const;
   int64_t unroll(int64_t light, int64_t heavy) const {
@@ -158,6 +159,9 @@ FusionLowering::FusionLowering(EntryBuilder &entry, FusionOp fusion)
     count(type);
   for (Operation &op : body) {
     llvm::for_each(op.getResultTypes(), count);
+    // What is computed once for a row weighs nothing.
+    if (operand && op.getNumResults() == 1 && !isFullShape(op.getResult(0)))
+      continue;
     if (isHeavy(&op))
       weight += 12;
     else if (isa<DivOp, SqrtOp, RsqrtOp>(op))
@@ -232,8 +236,9 @@ void FusionLowering::findReductions() {
 }
 
 bool FusionLowering::isFullShape(Value value) const {
-  return cast<RankedTensorType>(value.getType()).getShape() ==
-         cast<RankedTensorType>(operand.getType()).getShape();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getShape() ==
+                     cast<RankedTensorType>(operand.getType()).getShape();
 }
 
 bool FusionLowering::isKeptShape(Value value) const {

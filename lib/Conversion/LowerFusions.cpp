@@ -164,6 +164,12 @@ LogicalResult SubgraphLowering::lower(Operation &op) {
                          entry.buffers[cast.getSource()].pointer,
                          cast.getSizes());
       })
+      .Case([&](memref::CastOp cast) {
+        // It only says less or more of the same dense memory.
+        Buffer same = entry.buffers[cast.getSource()];
+        entry.buffers[cast.getResult()] = std::move(same);
+        return success();
+      })
       .Case([&](memref::DimOp dim) -> LogicalResult {
         auto at = constantValue(dim.getIndex());
         if (!at)

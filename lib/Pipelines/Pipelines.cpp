@@ -38,6 +38,7 @@ void wok::buildPhase(OpPassManager &passes, Phase phase,
   switch (phase) {
   case Phase::Simplify:
     passes.addNestedPass<SubgraphOp>(createSimplify());
+    passes.addNestedPass<SubgraphOp>(createCSEPass());
     return;
   case Phase::Fuse:
     passes.addNestedPass<SubgraphOp>(createFormFusions());
@@ -94,20 +95,26 @@ struct WholeOptions : TargetOptions {
 } // namespace
 
 void wok::registerPipelines() {
-  static PassPipelineRegistration<WholeOptions> whole(
+  // By hand, and not by PassPipelineRegistration: that cannot refuse.
+  registerPassPipeline(
       "wok-pipeline", "The phases of compilation, up to one of them",
-      [](OpPassManager &passes, const WholeOptions &options) {
+      [](OpPassManager &passes, StringRef text,
+         function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+        WholeOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
         std::optional<Phase> to = parsePhase(options.to);
-        if (!to) {
-          llvm::errs() << "wok-pipeline: unknown phase '" << options.to
-                       << "'; known are simplify, fuse, plan, loops, llvm\n";
-          return;
-        }
+        if (!to)
+          return error("unknown phase '" + options.to +
+                       "'; known are simplify, fuse, plan, loops, llvm");
         buildPipeline(passes, *to, options.get());
+        return success();
+      },
+      [](function_ref<void(const mlir::detail::PassOptions &)> handle) {
+        handle(WholeOptions());
       });
   for (Phase phase : phases) {
     std::string name = ("wok-phase-" + toString(phase)).str();
-    // The registry keeps the name.
     PassPipelineRegistration<TargetOptions>(
         name, "One phase of compilation",
         [phase](OpPassManager &passes, const TargetOptions &options) {
