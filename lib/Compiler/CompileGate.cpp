@@ -7,6 +7,8 @@
 #include <mutex>
 #include <new>
 #include <pthread.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace wok;
 
@@ -16,8 +18,14 @@ namespace {
 struct GateState {
   std::mutex mutex;
   std::condition_variable idle;
+  std::condition_variable open;
   int compiling = 0;
+  /// Forks that wait until nothing compiles; no compile begins meanwhile, for
+  /// threads that compile all the time would keep them waiting.
+  int forks = 0;
   bool closed = false;
+  /// Who closed it.
+  std::thread::id closer;
 };
 
 GateState &gateState() {
@@ -34,35 +42,74 @@ void beforeFork() {
   std::unique_lock lock(state.mutex);
   // A fork from within a compile would wait for itself. The child must not
   // compile; it got what it asked for.
+  ++state.forks;
   if (depth == 0)
     state.idle.wait(lock, [&] { return state.compiling == 0; });
+  --state.forks;
   // Stays locked over the fork, so that no compile begins.
   lock.release();
 }
 
-void afterForkInParent() { gateState().mutex.unlock(); }
+void afterForkInParent() {
+  GateState &state = gateState();
+  state.mutex.unlock();
+  state.open.notify_all();
+}
 
 void afterForkInChild() {
   GateState &state = gateState();
   // Whoever waited is not here.
   new (&state.idle) std::condition_variable;
+  new (&state.open) std::condition_variable;
+  state.forks = 0;
   state.mutex.unlock();
 }
 
-void atExit() {
+/// Lets no compile begin and waits for those that are under way.
+void closeGate() {
   GateState &state = gateState();
   std::unique_lock lock(state.mutex);
   state.closed = true;
+  state.closer = std::this_thread::get_id();
   if (depth == 0)
     state.idle.wait(lock, [&] { return state.compiling == 0; });
 }
 
+/// Handlers of `atexit` are too late: statics that LLVM makes while it compiles
+/// are newer, and destroyed before. What belongs to the main thread goes first
+/// of all.
+struct MainThreadEnd {
+  bool isMain = gettid() == getpid();
+  ~MainThreadEnd() {
+    if (isMain)
+      closeGate();
+  }
+};
+
+void watchEnd() {
+  static thread_local MainThreadEnd end;
+  (void)end;
+}
+
+/// The thread that loads this library is as a rule the one that ends the
+/// process, and may never compile itself.
+[[maybe_unused]] const bool watched = (watchEnd(), true);
+
 } // namespace
 
-CompileGate::CompileGate() {
+CompileGate::CompileGate(WhenClosed whenClosed) {
+  watchEnd();
   GateState &state = gateState();
-  std::lock_guard lock(state.mutex);
+  std::unique_lock lock(state.mutex);
+  if (depth == 0)
+    state.open.wait(lock, [&] { return state.forks == 0; });
   entered = !state.closed || depth > 0;
+  if (!entered && whenClosed == WhenClosed::Stay &&
+      state.closer != std::this_thread::get_id()) {
+    lock.unlock();
+    for (;;)
+      pause();
+  }
   if (!entered)
     return;
   ++state.compiling;
@@ -80,9 +127,10 @@ CompileGate::~CompileGate() {
 }
 
 void CompileGate::install() {
+  watchEnd();
   static const bool installed = [] {
     pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
-    std::atexit(atExit);
+    std::atexit(closeGate);
     return true;
   }();
   (void)installed;

@@ -14,8 +14,12 @@ namespace wok {
 /// destroyed; so that waits too, and closes the gate.
 class CompileGate {
 public:
-  /// Enters, unless the process is ending.
-  CompileGate();
+  /// What a thread does that finds the gate closed. LLVM may not even make an
+  /// error then; so a thread stays where it is, unless it is the one that ends
+  /// the process, which does not enter.
+  enum class WhenClosed { Stay, Pass };
+
+  explicit CompileGate(WhenClosed whenClosed = WhenClosed::Stay);
   ~CompileGate();
   CompileGate(const CompileGate &) = delete;
   CompileGate &operator=(const CompileGate &) = delete;

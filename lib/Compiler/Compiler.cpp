@@ -215,7 +215,7 @@ Compiler::Result Compiler::Impl::link(ObjectCode object, std::string name,
   result->code = std::shared_ptr<const void>(
       new std::shared_ptr<const jit::Code>(std::move(*code)),
       [](const std::shared_ptr<const jit::Code> *code) {
-        if (CompileGate gate; gate)
+        if (CompileGate gate(CompileGate::WhenClosed::Pass); gate)
           delete code;
       });
   return result;

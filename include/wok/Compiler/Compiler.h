@@ -46,7 +46,7 @@ struct CompilerOptions {
 /// equal subgraphs once. All members are thread-safe; `compile` may be called
 /// on several threads at a time and calls nothing of the host. A fork waits
 /// until no compile is under way, so that a child finds everything usable; so
-/// does the end of the process, after which a compile is an error.
+/// does the end of the process, after which other threads stay in `compile`.
 class Compiler {
 public:
   using Result =

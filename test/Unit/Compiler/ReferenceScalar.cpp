@@ -98,8 +98,6 @@ T elementary(std::string_view op, T x, bool &known) {
     return std::tanh(x);
   if (op == "erf")
     return std::erf(x);
-  if (op == "sqrt")
-    return std::sqrt(x);
   known = false;
   return x;
 }
@@ -119,6 +117,8 @@ T floatUnary(std::string_view op, T x) {
     return std::fabs(x);
   if (op == "sign")
     return static_cast<T>((x > 0) - (x < 0));
+  if (op == "sqrt")
+    return std::sqrt(x);
   if (op == "rsqrt")
     return T(1) / std::sqrt(x);
   if (op == "sigmoid")
