@@ -133,16 +133,14 @@ Value ExtentBuilder::extentOfResult(OpResult result, unsigned dim) {
 Value ExtentBuilder::index(Value value) {
   if (Value known = indices.lookup(value))
     return known;
-  Value result;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
+  Value result = leaf(value, 0);
+  if (result) {
+    // The caller's.
+  } else if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (auto fusion = dyn_cast<FusionOp>(argument.getOwner()->getParentOp()))
       result = index(fusion.getInputs()[argument.getArgNumber()]);
-    else
-      result = leaf(value, 0);
   } else if (auto dim = value.getDefiningOp<DimOp>()) {
     result = extent(dim.getOperand(), dim.getDim());
-  } else if (Value known = leaf(value, 0)) {
-    result = known;
   } else if (Operation *op = value.getDefiningOp();
              isa_and_nonnull<arith::ArithDialect>(op->getDialect())) {
     IRMapping mapping;

@@ -90,6 +90,9 @@ Bool operator<(Float a, Float b) {
 Bool operator>(Float a, Float b) {
   return compare(arith::CmpFPredicate::OGT, a, b);
 }
+Bool operator<=(Float a, Float b) {
+  return compare(arith::CmpFPredicate::OLE, a, b);
+}
 Bool operator>=(Float a, Float b) {
   return compare(arith::CmpFPredicate::OGE, a, b);
 }

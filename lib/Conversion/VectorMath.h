@@ -108,10 +108,12 @@ inline Float fma(Float a, double b, double c) {
 
 Bool operator<(Float a, Float b);
 Bool operator>(Float a, Float b);
+Bool operator<=(Float a, Float b);
 Bool operator>=(Float a, Float b);
 Bool operator==(Float a, Float b);
 inline Bool operator<(Float a, double b) { return a < a.emitter->fp(b); }
 inline Bool operator>(Float a, double b) { return a > a.emitter->fp(b); }
+inline Bool operator<=(Float a, double b) { return a <= a.emitter->fp(b); }
 inline Bool operator>=(Float a, double b) { return a >= a.emitter->fp(b); }
 inline Bool operator==(Float a, double b) { return a == a.emitter->fp(b); }
 Bool isNan(Float a);

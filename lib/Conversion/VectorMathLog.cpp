@@ -15,7 +15,6 @@ namespace wok::vecmath {
 namespace {
 constexpr double ln2 = 0x1.62e43p-1;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Reduced {
   Float f, e;
@@ -39,12 +38,21 @@ static Reduced reduce(Float x) {
   return {asFloat(asInt(y) - i) - 1.0, fma(toFloat(i), 0x1p-23, bias), false};
 }
 
+/// `r` where x > 0, -inf at 0 and NaN below. Both come out of a division, which
+/// raises the floating-point exceptions that C and NumPy raise.
+static Float atPole(Float r, Float x) {
+  Emitter &e = *x.emitter;
+  // The divisor is chosen by the bits of x: by the same condition as the
+  // result, it would be known, and the quotient a constant.
+  Float numerator = select(x == 0.0, -1.0, e.fp(0.0));
+  Float denominator = select(asInt(x) < e.bits(1), 0.0, e.fp(1.0));
+  return select(x <= 0.0, numerator / denominator, r);
+}
+
 static Float fixSpecials(Float r, Float x, bool handled) {
-  if (handled)
-    return r;
-  r = select(x < infinity, r, x);
-  r = select(x < 0.0, nan, r);
-  return select(x == 0.0, -infinity, r);
+  if (!handled)
+    r = select(x < infinity, r, x);
+  return atPole(r, x);
 }
 
 /// P of log, on f of `reduce`.
@@ -121,8 +129,7 @@ Float log1p(Float x) {
   p = fma(fma(p, m, -0.5), m * m, m);
   Float r = orSign(fma(toFloat(i), ln2 * 0x1p-23, p), x);
   r = select(x < infinity, r, x);
-  r = select(x < -1.0, nan, r);
-  return select(x == -1.0, -infinity, r);
+  return atPole(r, u);
 }
 
 } // namespace wok::vecmath

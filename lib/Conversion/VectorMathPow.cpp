@@ -65,13 +65,19 @@ Float pow(Float x, Float y) {
   // x in {0, inf, nan} or y nan: 2^(edge y) is 0, inf or nan.
   Float edge = clampLow(select(ax == 0.0, -infinity, ax) * y, 0.0);
   result = select((ax == 0.0) | ~(ax < infinity) | isNan(y), edge, result);
+  // A pole, and below a root of a negative number, come out of a division: it
+  // raises the floating-point exceptions that C and NumPy raise.
+  Bool pole = (ax == 0.0) & (y < 0.0);
   Float half = y * 0.5;
   Bool integral = roundEven(y) == y;
   Bool odd = integral & ~(roundEven(half) == half);
+  Bool invalid = (x < 0.0) & (x > -infinity) & ~integral & ~isNan(y);
+  Float quotient =
+      select(invalid, 0.0, e.fp(1.0)) / select(invalid | pole, 0.0, e.fp(1.0));
+  result = select(pole, quotient, result);
   Int sign = asInt(x) & 0x80000000;
   result = asFloat(asInt(result) ^ select(odd, sign, e.bits(0)));
-  Bool invalid = (x < 0.0) & (x > -infinity) & ~integral & ~isNan(y);
-  result = select(invalid, std::numeric_limits<double>::quiet_NaN(), result);
+  result = select(invalid, quotient, result);
   Bool one = (y == 0.0) | (x == 1.0) | ((ax == 1.0) & (ay == infinity));
   return select(one, 1.0, result);
 }

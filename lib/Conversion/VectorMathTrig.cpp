@@ -119,10 +119,11 @@ static Float tangent(const Reduced &x, Float s) {
   c2 = fma(fma(r, r, -s), r * 0.6, c2);
   Float low = fma(r * s, p, c2), high = r + low;
   low = low - (high - r);
-  // In odd quadrants -1/tan, with one correction step.
-  Float y = -(1.0 / high);
-  Float error = fma(low, y, fma(high, y, 1.0));
+  // In odd quadrants -1/tan, with one correction step. Others may hold 0, which
+  // must not raise an exception.
   Bool odd = (x.quadrant & 1) == x.r.emitter->bits(1);
+  Float y = -(1.0 / (high + select(high == 0.0, 1.0, x.r.emitter->fp(0.0))));
+  Float error = fma(low, y, fma(high, y, 1.0));
   return select(odd, fma(y, error, y), high);
 }
 
