@@ -55,6 +55,11 @@ HookState &hook() {
 
 PyObject *evaluateFrame(PyThreadState *, _PyInterpreterFrame *, int throwFlag);
 
+/// Whether frames come to this evaluator first.
+bool isTopmost(const PyThreadState *ts) {
+  return ts->interp->eval_frame == evaluateFrame;
+}
+
 void install() {
   HookState &state = hook();
   if (!state.interpreter)
@@ -274,7 +279,8 @@ private:
   /// throw flag.
   int handleStop(int32_t offset) {
     while (trap.isSite(offset)) {
-      if (watched.sites() && ts->recursion_remaining > 1) {
+      // With another evaluator on top, what the frame calls is not for capture.
+      if (watched.sites() && ts->recursion_remaining > 1 && isTopmost(ts)) {
         Arrival arrival = arriveAt(ts, frame, watched, offset);
         if (!arrival.arm.empty())
           watched.arm(arrival.arm);
@@ -399,7 +405,9 @@ PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame,
                         int throwFlag) {
   ThreadState &thread = threadState;
   HookState &state = hook();
-  if (ts->interp != state.interpreter || thread.pauses)
+  // Frames that an evaluator on top of ours hands down are none of ours: it is
+  // at work (compiling, perhaps), or it passed them over.
+  if (ts->interp != state.interpreter || thread.pauses || !isTopmost(ts))
     return chain(thread, ts, frame, throwFlag);
   if (stackIsLow(thread)) [[unlikely]]
     return evaluateUnhooked(ts, frame, throwFlag);
