@@ -320,6 +320,91 @@ def test_f_strings_fold():
     has(one(f, t, "ab"), "\" 'ab'|3.14\"")
 
 
+def test_generators():
+    def f(x):
+        def scaled(limit):
+            for i in range(limit):
+                yield x * i
+
+        total = sum(y + 1 for y in scaled(3))
+        return total, [z for z in scaled(2)]
+
+    text = one(f, t)
+    has(text, "operations [mul 0, add 1, mul 1, add 1, mul 2, add 1, builtins.sum, mul 0, mul 1]")
+    has(text, "returns")
+
+
+def test_a_break_while_a_generator_is_alive_goes_back_before_it():
+    def f(x):
+        x = x + 1
+        g = (x * i for i in range(3))
+        y = next(g)
+        print(y)
+        return next(g)
+
+    text = one(f, t)
+    has(text, "operations [add 1]", "exit: print")
+
+
+def test_variables_that_inner_functions_read():
+    def f(x):
+        y = x + 1
+        z = [y * i for i in range(2)]
+        y = z[0] - z[1]
+        print("now")
+        return (lambda: y)()
+
+    has(one(f, t), "effect SetCell local y = tensor 0", "operations [add 1, mul 0, mul 1, sub]")
+
+    def g(x):
+        y = x + 1
+        return [y * i for i in range(2)]
+
+    text = one(g, t)
+    has(text, "returns", "List(tensor 0, tensor 1)")
+    lacks(text, "effect")
+
+
+class Base:
+    def forward(self, x):
+        return x + self.shift
+
+
+class Derived(Base):
+    def __init__(self):
+        self.shift = 4
+
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
+def test_super():
+    def f(x, m):
+        return m.forward(x)
+
+    has(one(f, t, Derived()), "operations [add 4, mul 2]", "constant Base :: forward")
+
+
+def test_imports_of_what_is_imported():
+    def f(x):
+        import math
+        from math import pi
+
+        import torch.nn.functional as F
+
+        return F.relu(x) * math.e + pi
+
+    has(one(f, t), "returns", "[math] Is <module>")
+
+
+def test_results_with_names():
+    def f(x):
+        values = torch.max(x, dim=1)
+        return values.indices, values.values * torch.finfo(x.dtype).eps
+
+    has(one(f, t), "returns", "operations [torch.max, mul")
+
+
 # ---------------------------------------------------------------- numbers and extents that vary
 
 

@@ -43,12 +43,14 @@ struct IteratorRow {
     List,  ///< iter of a fresh list, which may grow: reads `iterable`.
     Zip,
     Enumerate, ///< `position` counts from `start`.
+    Generator, ///< A suspended frame: `generator` of the evaluator's table.
   } type = Type::Items;
   Value iterable; ///< What `iter` was called on; Null if this iterator cannot be made at an exit.
   std::vector<Value> items;
   std::vector<Value> inner; ///< Iterators that Zip and Enumerate draw from.
   int64_t start = 0;
   uint32_t position = 0;
+  uint32_t generator = 0;
 };
 
 /// A fresh object of a user class whose allocation is plain `object`.

@@ -33,6 +33,7 @@ Evaluator::Evaluator(const FrameView &view, capture::SiteHistory &history)
                             sources.get(Step::Stack, capture::noSource,
                                         static_cast<uint32_t>(i)))
             : Value());
+  frames.reserve(budget.frames + 1); // Handlers hold references.
   frames.push_back(std::move(outer));
 }
 
@@ -62,13 +63,15 @@ const Bytecode *Evaluator::decode(PyCodeObject *code) {
 //===----------------------------------------------------------------------===//
 
 Evaluator::Checkpoint Evaluator::checkpoint() {
-  return {state.checkpoint(capture), frames.front(), touched};
+  return {state.checkpoint(capture), generators.checkpoint(), frames.front(),
+          touched};
 }
 
 void Evaluator::restore(const Checkpoint &to) {
   frames.resize(1);
   frames.front() = to.frame;
   touched = to.touched;
+  generators.truncate(to.generators);
   state.truncate(capture, to.state);
 }
 
@@ -94,12 +97,6 @@ CaptureOutcome Evaluator::run() {
         break;
       }
     }
-    if (++instructions > budget.instructions ||
-        state.operations.size() > budget.operations ||
-        capture.guards.guards.size() > budget.guards) {
-      breakHere(Reason::CaptureBudget);
-      break;
-    }
     if (!step() || wantsRestart())
       break;
   }
@@ -109,6 +106,10 @@ CaptureOutcome Evaluator::run() {
 }
 
 bool Evaluator::step() {
+  if (++instructions > budget.instructions ||
+      state.operations.size() > budget.operations ||
+      capture.guards.guards.size() > budget.guards)
+    return breakHere(Reason::CaptureBudget);
   Frame &current = frame();
   const Instruction *instruction = current.bytecode->at(current.offset);
   if (!instruction)
@@ -598,8 +599,10 @@ bool Evaluator::dispatch(const Instruction &instruction) {
     push(capture.constant(static_cast<long long>(items->size())));
     return true;
   }
-  case Op::YieldValue:
   case Op::ReturnGenerator:
+    return makeGenerator();
+  case Op::YieldValue:
+    return yieldValue();
   case Op::Send:
     return breakHere(Reason::Generator);
   default:

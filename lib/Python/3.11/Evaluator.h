@@ -62,6 +62,15 @@ struct Frame {
   /// What the caller gets instead of the value that is returned (the object
   /// that `__init__` filled); Null: that value.
   Value result;
+  /// Which suspended generator this frame is; -1 if it is none.
+  int64_t generator = -1;
+};
+
+/// A generator that was made and not yet exhausted: its frame, while nobody
+/// runs it.
+struct Generator {
+  Frame frame;
+  enum class State : uint8_t { Suspended, Running, Finished } state;
 };
 
 class Evaluator {
@@ -80,6 +89,7 @@ private:
   /// The outer frame as it was before an instruction.
   struct Checkpoint {
     Capture::State::Checkpoint state;
+    capture::RowTable<Generator>::Checkpoint generators;
     Frame frame;
     std::vector<bool> touched;
   };
@@ -188,6 +198,10 @@ private:
   /// The next item; Null at the end.
   std::optional<Value> next(Value iterator);
   std::optional<std::vector<Value>> drain(Value iterator);
+  /// Runs a generator to its next yield.
+  std::optional<Value> resume(uint32_t generator);
+  bool makeGenerator();
+  bool yieldValue();
   std::optional<Value> findEntry(Value dict, Value key);
   bool setEntry(Value dict, Value key, Value value);
   std::optional<Value> containerMethod(Value self, std::string_view name,
@@ -237,6 +251,9 @@ private:
   Capture capture;
   Capture::State &state;
   std::vector<Frame> frames;
+  capture::RowTable<Generator> generators;
+  /// What the generator that `resume` runs has yielded.
+  std::optional<Value> yielded;
   /// Slots of the outer frame whose value was read or written.
   std::vector<bool> touched;
   Budget budget;

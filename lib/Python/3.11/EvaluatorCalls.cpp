@@ -129,8 +129,17 @@ bool Evaluator::importCall(const capture::CallableEntry &entry,
     }
     keywords.emplace_back(text, value);
   }
+  // Builtins that consume an iterable take a list of its items.
+  std::vector<Value> positional = arguments.positional;
+  if (!entry.isOperation && !positional.empty() &&
+      positional[0].kind == Kind::Iterator) {
+    std::optional<std::vector<Value>> items = drain(positional[0]);
+    if (!items)
+      return false;
+    positional[0] = capture.list(std::move(*items));
+  }
   std::optional<Value> result =
-      entry.import(capture, {arguments.positional, keywords}, entry.detail);
+      entry.import(capture, {positional, keywords}, entry.detail);
   if (!result)
     return breakHere(Reason::UnsupportedArgument, entry.name);
   if (entry.isOperation)
@@ -185,8 +194,8 @@ bool Evaluator::callFunction(Value function, Arguments &arguments) {
   }
   callee.builtins = frames.front().builtins;
   PyCodeObject *code = callee.code;
-  if (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
-    return breakHere(Reason::UnknownCall, "a generator function");
+  if (code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR))
+    return breakHere(Reason::UnknownCall, "a coroutine function");
   if (frames.size() >= budget.frames)
     return breakHere(Reason::CaptureBudget, "recursion");
   callee.bytecode = decode(code);
@@ -317,6 +326,12 @@ bool Evaluator::returnValue(Value value) {
   Value result = frame().result;
   if (!result.isNull() && capture.object(value) != Py_None)
     return breakHere(Reason::WouldRaise, "__init__ returns a value");
+  if (int64_t generator = frame().generator; generator >= 0) {
+    generators.change(static_cast<uint32_t>(generator)).state =
+        Generator::State::Finished;
+    frames.pop_back();
+    return true;
+  }
   frames.pop_back();
   push(result.isNull() ? value : result);
   return true;

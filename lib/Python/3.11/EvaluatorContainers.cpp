@@ -189,6 +189,8 @@ std::optional<Value> Evaluator::next(Value iterator) {
     advance();
     return capture.tuple(std::move(items));
   }
+  case IteratorRow::Type::Generator:
+    return resume(row.generator);
   case IteratorRow::Type::Enumerate: {
     long long number = row.start + position;
     std::optional<Value> item = next(row.inner[0]);
