@@ -330,7 +330,7 @@ def test_generators():
         return total, [z for z in scaled(2)]
 
     text = one(f, t)
-    has(text, "operations [mul 0, add 1, mul 1, add 1, mul 2, add 1, builtins.sum, mul 0, mul 1]")
+    has(text, "operations [mul 0, add 1, mul 1, add 1, mul 2, add 1, add, add, add, mul 0, mul 1]")
     has(text, "returns")
 
 

@@ -5,6 +5,8 @@
 
 #include "wok/Capture/Tensors.h"
 
+#include <algorithm>
+
 namespace wok::python {
 
 using Reason = BreakInfo::Reason;
@@ -54,6 +56,7 @@ static bool releasesQuietly(PyObject *object) {
          type == &PyComplex_Type || type == &PyEllipsis_Type ||
          type == &PyModule_Type || type == &PyCFunction_Type ||
          type == &PyMethodDescr_Type || type == &PyRange_Type ||
+         type == &PyRangeIter_Type ||
          type == &PyCode_Type || type == &PyType_Type;
 }
 
@@ -77,7 +80,10 @@ bool Evaluator::letGo(Value value) {
       source.step != Step::CellContents)
     return true;
   // Somebody else holds it: the frame's own reference is one.
-  if (Py_REFCNT(row.object) > 2) {
+  auto ours = std::ranges::count_if(state.objects, [&](const auto &held) {
+    return held.get() == row.object;
+  });
+  if (Py_REFCNT(row.object) - ours > 1) {
     capture.guards.add(
         {row.source, Predicate::RefCountAbove, 1, 0, nullptr, capture.line});
     return true;
