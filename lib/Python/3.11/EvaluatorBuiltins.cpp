@@ -5,6 +5,8 @@
 
 #include "wok/Capture/Tensors.h"
 
+#include <cstdlib>
+
 namespace wok::python {
 
 using Reason = BreakInfo::Reason;

@@ -27,10 +27,10 @@ rangeItems(Capture &capture, long long start, long long stop, long long step,
   if (step == 0)
     return capture.breakHere(Reason::WouldRaise, "range");
   std::vector<Value> items;
-  for (long long i = start; step > 0 ? i < stop : i > stop; i += step) {
+  for (__int128 i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (items.size() >= limit)
       return capture.breakHere(Reason::LoopBudget, "range");
-    items.push_back(capture.constant(i));
+    items.push_back(capture.constant(static_cast<long long>(i)));
   }
   return items;
 }

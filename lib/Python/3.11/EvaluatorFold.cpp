@@ -73,6 +73,18 @@ static std::string operandText(Capture &capture, Value value) {
 // Binary operators
 //===----------------------------------------------------------------------===//
 
+/// Whether a format says a width of more than four digits.
+static bool hasLongNumber(PyObject *text) {
+  int digits = 0;
+  for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); ++i) {
+    Py_UCS4 c = PyUnicode_READ_CHAR(text, i);
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (digits > 4 || c == '*')
+      return true;
+  }
+  return false;
+}
+
 /// Powers and shifts can be as large as memory.
 static bool tooLarge(int op, PyObject *lhs, PyObject *rhs) {
   op %= NB_INPLACE_ADD;
@@ -90,6 +102,9 @@ static bool tooLarge(int op, PyObject *lhs, PyObject *rhs) {
                ? static_cast<double>(PyObject_Size(object))
                : 1;
   };
+  // "%1000000d" is as long as it says.
+  if (op == NB_REMAINDER && PyUnicode_CheckExact(lhs) && hasLongNumber(lhs))
+    return true;
   double amount = 0;
   if (op == NB_POWER)
     amount = bits(lhs) * size(rhs);
@@ -99,6 +114,8 @@ static bool tooLarge(int op, PyObject *lhs, PyObject *rhs) {
     amount = std::max(length(lhs) * size(rhs) * (length(lhs) > 1),
                       length(rhs) * size(lhs) * (length(rhs) > 1));
   PyErr_Clear();
+  if (op == NB_MULTIPLY && bits(lhs) + bits(rhs) > 65536)
+    return true;
   return amount > 4096;
 }
 
@@ -195,7 +212,7 @@ std::optional<Value> Evaluator::binary(int op, Value lhs, Value rhs) {
         return std::nullopt;
       result.insert(result.end(), more->begin(), more->end());
     } else if (std::optional<long long> times = capture.asInt(rhs);
-               base == NB_MULTIPLY && times &&
+               base == NB_MULTIPLY && times && *times < 4096 &&
                static_cast<long long>(items->size()) * *times < 4096) {
       result.clear();
       for (long long i = 0; i < *times; ++i)
@@ -619,7 +636,8 @@ std::optional<Value> Evaluator::format(Value value, Value spec,
   PyObject *object = plain(capture, value);
   if (!object || PyTuple_CheckExact(object))
     return capture.breakHere(Reason::UnsupportedPython, "an f-string");
-  if (!spec.isNull() && !capture.asString(spec))
+  if (!spec.isNull() &&
+      (!capture.asString(spec) || hasLongNumber(capture.object(spec))))
     return capture.breakHere(Reason::UnsupportedPython, "an f-string");
   capture.guardValue(value);
   auto text = conversion == FVC_STR     ? Ref<>::steal(PyObject_Str(object))

@@ -56,8 +56,8 @@ static bool releasesQuietly(PyObject *object) {
          type == &PyComplex_Type || type == &PyEllipsis_Type ||
          type == &PyModule_Type || type == &PyCFunction_Type ||
          type == &PyMethodDescr_Type || type == &PyRange_Type ||
-         type == &PyRangeIter_Type ||
-         type == &PyCode_Type || type == &PyType_Type;
+         type == &PyRangeIter_Type || type == &PyCode_Type ||
+         type == &PyType_Type;
 }
 
 bool Evaluator::letGo(Value value) {
