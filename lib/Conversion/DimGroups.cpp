@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace wok;
 
@@ -67,6 +69,17 @@ DimGroups::groups(ArrayRef<Value> tensors, ArrayRef<unsigned> dims) const {
       result.back().push_back(dim);
     else
       result.push_back({dim});
+  }
+  // The index of a group stands at its last dimension, which therefore must not
+  // be a unit one: those are read at 0 whatever their index is.
+  if (!tensors.empty()) {
+    auto type = cast<ShapedType>(tensors.front().getType());
+    auto isLonger = [&](unsigned dim) { return type.getDimSize(dim) != 1; };
+    for (SmallVector<unsigned> &group : result) {
+      auto last = std::find_if(group.rbegin(), group.rend(), isLonger);
+      if (last != group.rend())
+        std::rotate(group.begin(), last.base(), group.end());
+    }
   }
   return result;
 }
