@@ -74,7 +74,7 @@ void *implOf(PyObject *tensor) {
 bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
   Ref<> samples =
       evaluate(torch, "torch.inference_mode(False)(lambda: "
-      "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
+                      "[(t, torch._C._dispatch_keys(t).raw_repr()) for t in ("
                       "torch.empty(2, 3), torch.empty(2, device='meta'), "
                       "torch.ones(2).to_sparse(),"
                       "torch.zeros(2, dtype=torch.complex64).conj(), "
@@ -182,12 +182,42 @@ bool selfTestMaking(TorchAccess &access) {
   return true;
 }
 
+/// Makes a view the fast way and compares it with Python's.
+bool selfTestViews(PyObject *torch, TorchAccess &access) {
+  if (!access.asStridedCall || !access.getStorageOffset)
+    return false;
+  Ref<> pair =
+      evaluate(torch, "(lambda t: (t, torch.as_strided(t, (2, 3), (1, 4), 6)))"
+                      "(torch.arange(24.0).reshape(4, 6)[1:])");
+  if (!pair)
+    return false;
+  PyObject *base = PyTuple_GET_ITEM(pair.get(), 0);
+  int64_t sizes[] = {2, 3}, strides[] = {1, 4}, offset = -1;
+  if (access.getStorageOffset(handleOf(base), &offset) || offset != 6)
+    return false;
+  TorchHandle handle = access.asStridedCall(
+      handleOf(base), {sizes, 2}, {strides, 2}, TorchOptionalInt(offset));
+  Ref<> view = Ref<>::steal(access.wrap(&handle));
+  Ref<> same =
+      Ref<>::steal(view ? PyObject_CallMethod(view, "equal", "O",
+                                              PyTuple_GET_ITEM(pair.get(), 1))
+                        : nullptr);
+  Ref<> owner =
+      Ref<>::steal(view ? PyObject_GetAttrString(view, "_base") : nullptr);
+  return same && same == Py_True && owner && owner != Py_None;
+}
+
 void lookUpFunctions(TorchAccess &access) {
   lookUp(access.getDataPtr, "aoti_torch_get_data_ptr");
   lookUp(access.getSizes, "aoti_torch_get_sizes");
   lookUp(access.getStrides, "aoti_torch_get_strides");
   lookUp(access.getDtype, "aoti_torch_get_dtype");
   lookUp(access.getDim, "aoti_torch_get_dim");
+  lookUp(access.getStorageOffset, "aoti_torch_get_storage_offset");
+  lookUp(access.copy, "aoti_torch_copy_");
+  lookUp(access.asStridedCall,
+         "_ZN2at4_ops10as_strided4callERKNS_6TensorEN3c108ArrayRefINS5_"
+         "6SymIntEEES8_St8optionalIS7_E");
   lookUp(access.requiresGrad, "_ZNK3c1010TensorImpl13requires_gradEv");
   lookUp(
       access.emptyCpu,
@@ -257,11 +287,9 @@ void findDlpack(PyObject *tensorType, TorchAccess &access) {
 /// Whether nothing of PyTorch's ambient state would make the self-test read
 /// something else.
 bool isQuiet(PyObject *torch) {
-  Ref<> quiet = evaluate(
-      torch,
-      "not (torch._C._len_torch_function_stack() or "
-      "torch._C._len_torch_dispatch_stack() or "
-      "torch._C._get_tracing_state())");
+  Ref<> quiet = evaluate(torch, "not (torch._C._len_torch_function_stack() or "
+                                "torch._C._len_torch_dispatch_stack() or "
+                                "torch._C._get_tracing_state())");
   return quiet && quiet == Py_True;
 }
 
@@ -342,6 +370,8 @@ void findTorch() {
       access->emptyStridedCpu = nullptr;
       access->wrap = nullptr;
     }
+    if (!access->wrap || !selfTestViews(torch, *access))
+      access->asStridedCall = nullptr;
     if (!access->layoutKnown)
       access->bumpVersion = nullptr;
   }

@@ -32,6 +32,15 @@ struct TorchHandle {
   ~TorchHandle() {}
 };
 
+/// A `std::optional<c10::SymInt>`: like the original passed by reference.
+struct TorchOptionalInt {
+  int64_t value;
+  bool hasValue;
+  explicit TorchOptionalInt(int64_t value) : value(value), hasValue(true) {}
+  TorchOptionalInt(const TorchOptionalInt &) = delete;
+  ~TorchOptionalInt() {}
+};
+
 /// The functions that read and make tensors. Two ways: `layoutKnown` says that
 /// the faster one, with the C shim and facts of this version of PyTorch that
 /// the self-test confirmed, may be used; otherwise DLPack's exchange API with
@@ -54,6 +63,12 @@ struct TorchAccess {
                           uint64_t noFormat) = nullptr;
   TorchHandle (*emptyStridedCpu)(TorchIntArray, TorchIntArray,
                                  int8_t scalarType, bool pinned) = nullptr;
+  int32_t (*getStorageOffset)(void *, int64_t *) = nullptr;
+  int32_t (*copy)(void *target, void *source, int32_t nonBlocking) = nullptr;
+  /// A `c10::SymInt` that is a number has that number's bits.
+  TorchHandle (*asStridedCall)(const void *handle, TorchIntArray sizes,
+                               TorchIntArray strides,
+                               const TorchOptionalInt &offset) = nullptr;
   PyObject *(*wrap)(TorchHandle *) =
       nullptr; ///< Takes the tensor out of the handle.
   void (*bumpVersion)(const void *handle) = nullptr;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <string_view>
 
 namespace wok::capture {
@@ -255,6 +256,19 @@ PyObject *makeTorch(DType dtype, std::span<const int64_t> extents,
 PyObject *viewTorch(PyObject *base, std::span<const int64_t> extents,
                     std::span<const int64_t> strides, int64_t offset) {
   const TorchAccess &torch = *torchAccess();
+  if (torch.asStridedCall) {
+    int64_t start;
+    if (torch.getStorageOffset(handleOf(base), &start))
+      start = -1;
+    try {
+      TorchHandle handle = torch.asStridedCall(
+          handleOf(base), {extents.data(), extents.size()},
+          {strides.data(), strides.size()}, TorchOptionalInt(start + offset));
+      return torch.wrap(&handle);
+    } catch (const std::exception &) {
+      // Python's way raises what there is to raise.
+    }
+  }
   // as_strided's offset counts from the start of the storage.
   Ref<> own =
       Ref<>::steal(PyObject_CallMethod(base, "storage_offset", nullptr));
@@ -283,6 +297,10 @@ PyObject *viewTorch(PyObject *base, std::span<const int64_t> extents,
 }
 
 bool copyIntoTorch(PyObject *target, PyObject *source) {
+  const TorchAccess &torch = *torchAccess();
+  if (torch.layoutKnown && torch.copy &&
+      torch.copy(handleOf(target), handleOf(source), 0) == 0)
+    return true;
   PyObject *arguments[] = {target, source};
   return Ref<>::steal(PyObject_VectorcallMethod(
              torchAccess()->copyName, arguments,

@@ -56,7 +56,8 @@ ExitPlan makeExitPlan(CapturedSubgraph &subgraph, PyCodeObject *code) {
   for (const Effect &effect : plan.exit.effects) {
     if (effect.kind != EffectKind::TensorWrite)
       continue;
-    // A view is made after the kernels; whether it may be written its base says before.
+    // A view is made after the kernels; whether it may be written its base says
+    // before.
     RecipeId target = effect.target;
     while (plan.exit.recipes[target].kind == RecipeKind::View)
       target = plan.exit.recipes[target].operands[0];

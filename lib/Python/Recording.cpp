@@ -104,9 +104,10 @@ PyObject *Recording::toDict() const {
   for (const Break &each : breaks) {
     const BreakText &text = breakText(each.why.reason);
     Ref<> row = Ref<>::steal(Py_BuildValue(
-        "{s:s,s:s,s:s,s:s,s:s,s:I,s:L}", "reason", text.explanation, "code", text.code, "detail",
-        each.why.detail.c_str(), "hint", text.hint, "filename", each.file.c_str(), "lineno",
-        each.why.line, "cost_ns", static_cast<long long>(each.nanoseconds)));
+        "{s:s,s:s,s:s,s:s,s:s,s:I,s:L}", "reason", text.explanation, "code",
+        text.code, "detail", each.why.detail.c_str(), "hint", text.hint,
+        "filename", each.file.c_str(), "lineno", each.why.line, "cost_ns",
+        static_cast<long long>(each.nanoseconds)));
     if (!row || PyList_Append(breakList, row) < 0)
       return nullptr;
   }
