@@ -66,7 +66,10 @@ std::optional<Value> capture::numpyRavel(Call &call) {
     return call.unsupported("order");
   Emitter &e = call.emitter;
   Extents flat = {e.build.elementCount(e.extents(emit(e, call.arg(0))))};
-  return reshaped(call, flat, call.detail() == "copy");
+  bool copies =
+      call.detail() == "copy" ||
+      !isContiguous(call.capture, geometryOf(call.capture, call.arg(0)));
+  return reshaped(call, flat, copies);
 }
 
 static std::optional<Value> permuted(Call &call,
@@ -418,13 +421,36 @@ std::optional<Value> capture::numpyArange(Call &call) {
   return fresh(call, e.cast(v, dtype));
 }
 
-/// asarray(a), array(a) of an array.
+/// asarray(a), array(a): of an array, a number, or numbers in nested lists.
 std::optional<Value> capture::numpyArray(Call &call) {
   Emitter &e = call.emitter;
-  const TensorRow &row = call.capture.tensorRow(call.arg(0));
-  V v = emit(e, call.arg(0));
+  Value data = call.arg(0);
+  if (data.kind != Kind::Tensor) {
+    std::optional<NestedNumbers> numbers = nestedNumbers(call.capture, data);
+    if (!numbers)
+      return call.unsupported("data that is no array and no list of numbers");
+    constexpr DType defaults[] = {DType::I1, DType::I64, DType::F64};
+    DType dtype = call.dtype(1, defaults[static_cast<uint8_t>(numbers->type)]);
+    return fresh(call, emitNested(e, *numbers, dtype));
+  }
+  const TensorRow &row = call.capture.tensorRow(data);
+  V v = emit(e, data);
   DType dtype = call.dtype(1, e.dtype(v));
   if (row.numpyScalar || (call.detail() == "as" && dtype == e.dtype(v)))
     return row.numpyScalar ? fresh(call, e.cast(v, dtype)) : call.arg(0);
-  return fresh(call, e.cast(v, dtype), keptOrder(call, call.arg(0)));
+  return fresh(call, e.cast(v, dtype), keptOrder(call, data));
+}
+
+/// np.float32(x), ...: a scalar of the dtype, or an array cast to it.
+std::optional<Value> capture::numpyScalarType(Call &call) {
+  Emitter &e = call.emitter;
+  std::optional<DType> dtype = dtypeOf(call.bound.callable, Library::NumPy);
+  if (!dtype)
+    return call.unsupported("the dtype");
+  Operand operand = operandOf(call.capture, call.arg(0));
+  if (!operand.isTensor && operand.number == NumberType::Float &&
+      !isFloat(*dtype))
+    return call.unsupported("a float for integers");
+  V v = emit(e, operand, *dtype);
+  return numpyFinish(call, v, {});
 }

@@ -86,8 +86,10 @@ static V unaryOf(Emitter &e, std::string_view name, V x) {
     return e.unary(name, x);
   if (name == "sign")
     return signOf(e, x);
-  if (name == "square")
-    return isBool ? unsupported(e, "a bool array") : e.mul(x, x);
+  if (name == "square") {
+    x = isBool ? e.cast(x, DType::I8) : x;
+    return e.mul(x, x);
+  }
   if (name == "reciprocal")
     return isFloat(dtype) ? e.div(e.like(x, 1), x) : unsupported(e, "integers");
   bool rounds = name == "floor" || name == "ceil" || name == "trunc";
@@ -141,6 +143,8 @@ static V powerOf(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
   }
   std::optional<double> exponent = e.capture.asFloat(b.value);
   V x = emit(e, a, dtype);
+  if (a.dtype == DType::I1)
+    return unsupported(e, "a power of bools");
   if (!exponent)
     return unsupported(e, "the exponent");
   if (!isFloat(dtype)) {
@@ -226,6 +230,11 @@ static V binaryOf(Emitter &e, std::string_view name, const Operand &a,
     dtype = isFloat(dtype) ? dtype : DType::F64;
     return plain("div");
   }
+  if (name == "fmax" || name == "fmin") {
+    if (isBool)
+      return plain(name == "fmax" ? "or" : "and");
+    return ignoreNaN(e, name.substr(1), emit(e, a, dtype), emit(e, b, dtype));
+  }
   if (isBool)
     return unsupported(e, "bool operands");
   if (name == "sub" || name == "fmod")
@@ -238,8 +247,6 @@ static V binaryOf(Emitter &e, std::string_view name, const Operand &a,
     return powerOf(e, a, b, dtype);
   if (name == "shl" || name == "shr")
     return shiftOf(e, name, a, b, dtype);
-  if (name == "fmax" || name == "fmin")
-    return ignoreNaN(e, name.substr(1), emit(e, a, dtype), emit(e, b, dtype));
   return unsupported(e, name);
 }
 

@@ -22,6 +22,17 @@ static std::optional<DType> scalarDtype(PyObject *object) {
   return dtypeOf(reinterpret_cast<PyObject *>(Py_TYPE(object)), Library::NumPy);
 }
 
+/// Whether the object stays where it was found: in a module or a constant.
+static bool isLasting(const SourceTable &sources, SourceId id) {
+  if (id == noSource)
+    return true;
+  while (sources[id].parent != noSource)
+    id = sources[id].parent;
+  Step root = sources[id].step;
+  return root == Step::Globals || root == Step::Builtins ||
+         root == Step::Constant;
+}
+
 bool capture::isTensorLike(const Capture &capture, Value value) {
   return capture.isTensor(value) ||
          scalarDtype(capture.object(value)).has_value();
@@ -32,8 +43,11 @@ std::optional<Value> capture::asTensorLike(Capture &capture, Value value) {
     return capture.asTensor(value);
   PyObject *object = capture.object(value);
   std::optional<DType> dtype = scalarDtype(object);
-  if (!dtype)
-    return capture.breakHere(BreakInfo::Reason::UnsupportedTensor);
+  // One that a call brings is another object each time: a guard of its identity
+  // would never hold again.
+  if (!dtype || !isLasting(capture.sources, capture.knownRow(value).source))
+    return capture.breakHere(BreakInfo::Reason::UnsupportedTensor,
+                             "a NumPy scalar");
   Emitter emitter(capture);
   Emitter::V v = Emitter::bad;
   if (isFloat(*dtype)) {
@@ -87,6 +101,62 @@ Emitter::V capture::emit(Emitter &emitter, const Operand &operand,
   if (operand.isTensor)
     return emitter.cast(emitter.capture.read(operand.value), dtype);
   return numberValue(emitter, operand.value, dtype).value_or(Emitter::bad);
+}
+
+//===----------------------------------------------------------------------===//
+// Nested lists
+//===----------------------------------------------------------------------===//
+
+static constexpr size_t maxNestedNumbers = 64;
+
+static bool flatten(Capture &capture, Value value, size_t depth,
+                    NestedNumbers &nested) {
+  if (isNumber(capture, value)) {
+    nested.numbers.push_back(value);
+    return depth == nested.shape.size();
+  }
+  std::optional<std::vector<Value>> items = capture.asItems(value);
+  if (!items || items->empty())
+    return false;
+  int64_t extent = static_cast<int64_t>(items->size());
+  if (nested.numbers.empty() && depth == nested.shape.size())
+    nested.shape.push_back(extent);
+  if (depth >= nested.shape.size() || nested.shape[depth] != extent)
+    return false;
+  for (Value item : *items)
+    if (nested.numbers.size() >= maxNestedNumbers ||
+        !flatten(capture, item, depth + 1, nested))
+      return false;
+  return true;
+}
+
+std::optional<NestedNumbers> capture::nestedNumbers(Capture &capture,
+                                                    Value data) {
+  NestedNumbers nested;
+  if (!flatten(capture, data, 0, nested))
+    return std::nullopt;
+  for (Value number : nested.numbers)
+    nested.type = std::max(nested.type, operandOf(capture, number).number);
+  return nested;
+}
+
+Emitter::V capture::emitNested(Emitter &emitter, const NestedNumbers &nested,
+                               DType dtype) {
+  if (nested.type == NumberType::Float && !isFloat(dtype))
+    return Emitter::bad;
+  std::vector<Emitter::V> elements;
+  for (Value number : nested.numbers) {
+    std::optional<Emitter::V> v = numberValue(emitter, number, dtype);
+    if (!v)
+      return Emitter::bad;
+    elements.push_back(*v);
+  }
+  if (nested.shape.empty())
+    return elements.front();
+  for (Emitter::V &v : elements)
+    v = emitter.unsqueeze(v, 0);
+  return emitter.reshape(emitter.concat(elements, 0),
+                         emitter.build.extents(nested.shape));
 }
 
 //===----------------------------------------------------------------------===//

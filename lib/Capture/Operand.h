@@ -47,6 +47,22 @@ inline Emitter::V emit(Emitter &emitter, Value tensor) {
   return emitter.capture.read(tensor);
 }
 
+//===--- Nested lists -----------------------------------------------------===//
+
+/// A number, or numbers in nested lists or tuples of one shape, row-major.
+struct NestedNumbers {
+  std::vector<int64_t> shape;
+  std::vector<Value> numbers;
+  NumberType type = NumberType::Bool; ///< The highest of all.
+};
+
+/// Nullopt if `data` is ragged, empty, long, or holds anything else.
+std::optional<NestedNumbers> nestedNumbers(Capture &capture, Value data);
+/// As one tensor. `Emitter::bad`, perhaps with a break, if `dtype` does not hold
+/// them.
+Emitter::V emitNested(Emitter &emitter, const NestedNumbers &nested,
+                      DType dtype);
+
 //===--- Promotion
 //----------------------------------------------------------===//
 

@@ -178,60 +178,19 @@ std::optional<Value> capture::torchEye(Call &call) {
   return torchFinishDense(call, e.cast(diagonal, dtype));
 }
 
-/// Numbers in nested lists, row-major. False if it is ragged or holds more.
-static bool flatten(Capture &capture, Value value, size_t depth,
-                    std::vector<int64_t> &shape, std::vector<Value> &numbers) {
-  if (isNumber(capture, value)) {
-    numbers.push_back(value);
-    return depth == shape.size();
-  }
-  std::optional<std::vector<Value>> items = capture.asItems(value);
-  if (!items || depth > 8 || numbers.size() > 256)
-    return false;
-  int64_t extent = static_cast<int64_t>(items->size());
-  if (numbers.empty() && depth == shape.size())
-    shape.push_back(extent);
-  if (depth >= shape.size() || shape[depth] != extent)
-    return false;
-  for (Value item : *items)
-    if (!flatten(capture, item, depth + 1, shape, numbers))
-      return false;
-  return true;
-}
-
 /// tensor(data, *, dtype, device, ...) of numbers in nested lists.
 std::optional<Value> capture::torchTensor(Call &call) {
-  Emitter &e = call.emitter;
   Capture &capture = call.capture;
   if (!isPlainFactory(call, 2))
     return std::nullopt;
-  std::vector<int64_t> shape;
-  std::vector<Value> numbers;
-  if (!flatten(capture, call.arg(0), 0, shape, numbers) || numbers.empty())
+  std::optional<NestedNumbers> numbers = nestedNumbers(capture, call.arg(0));
+  if (!numbers)
     return call.unsupported("data that is no list of numbers");
-  NumberType type = NumberType::Bool;
-  for (Value number : numbers)
-    type = std::max(type, operandOf(capture, number).number);
-  DType dtype = type == NumberType::Bool  ? DType::I1
-                : type == NumberType::Int ? DType::I64
-                                          : torchDefaultDtype(capture);
-  dtype = call.dtype(1, dtype);
-  std::vector<V> elements;
-  for (Value number : numbers) {
-    if (operandOf(capture, number).number == NumberType::Float &&
-        isInteger(dtype))
-      return call.unsupported("a float for integers");
-    std::optional<V> v = numberValue(e, number, dtype);
-    if (!v)
-      return std::nullopt;
-    elements.push_back(*v);
-  }
-  if (shape.empty())
-    return torchFinishDense(call, elements[0]);
-  for (V &v : elements)
-    v = e.unsqueeze(v, 0);
-  V v = e.concat(elements, 0);
-  return torchFinishDense(call, e.reshape(v, e.build.extents(shape)));
+  DType dtype = numbers->type == NumberType::Bool  ? DType::I1
+                : numbers->type == NumberType::Int ? DType::I64
+                                                   : torchDefaultDtype(capture);
+  return torchFinishDense(
+      call, emitNested(call.emitter, *numbers, call.dtype(1, dtype)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -155,3 +155,42 @@ std::optional<Value> capture::torchLoss(Call &call) {
     return call.unsupported("reduction");
   return torchFinishDense(call, sum);
 }
+
+/// batch_norm(input, running_mean, running_var, weight, bias, training,
+/// momentum, eps) with the running moments. torch.batch_norm has weight and
+/// bias first.
+std::optional<Value> capture::torchBatchNorm(Call &call) {
+  Emitter &e = call.emitter;
+  bool functional = call.detail() == "functional";
+  unsigned mean = functional ? 1 : 3, weight = functional ? 3 : 1;
+  V x = emit(e, call.arg(0));
+  if (e.dtype(x) != DType::F32 && e.dtype(x) != DType::F64)
+    return call.unsupported("dtype");
+  if (call.boolean(5))
+    return call.unsupported("training: the running moments change");
+  if (e.rank(x) < 2 || !call.has(mean) || !call.has(mean + 1))
+    return call.unsupported("no running moments");
+  // One number for each channel, which is dimension 1.
+  Extents shape(e.rank(x), call.capture.graph.constant(1));
+  shape[1] = e.extent(x, 1);
+  auto perChannel = [&](unsigned i) {
+    V v = emit(e, call.arg(i));
+    return e.dtype(v) == e.dtype(x) ? e.reshape(v, shape) : Emitter::bad;
+  };
+  V variance = perChannel(mean + 1);
+  V spread =
+      e.unary("sqrt", e.add(variance, e.like(variance, call.real(7, 1e-5))));
+  V scale = e.div(e.like(variance, 1), spread);
+  if (call.has(weight))
+    scale = e.mul(scale, perChannel(weight));
+  V shift = e.unary("neg", e.mul(perChannel(mean), scale));
+  if (call.has(weight + 1))
+    shift = e.sub(perChannel(weight + 1), e.mul(perChannel(mean), scale));
+  V y = e.add(e.mul(x, scale), shift);
+  if (e.failed() || y == Emitter::bad)
+    return call.unsupported("dtypes or shapes");
+  std::vector<uint8_t> layout = preservedLayout(call.capture, call.arg(0));
+  if (layout != std::vector<uint8_t>{0, 2, 3, 1})
+    layout.clear();
+  return newTensor(call.capture, Library::Torch, y, std::move(layout));
+}
