@@ -184,6 +184,10 @@ bool inspectTorch(PyObject *object, TensorInfo &info, std::string *why) {
   const TorchAccess &torch = *torchAccess();
   info.library = Library::Torch;
   if (!torch.layoutKnown) {
+    // A mode would see the questions that are asked.
+    if (torchAmbient(Ambient::FunctionModes) ||
+        torchAmbient(Ambient::DispatchModes))
+      return refuse(why, "a tensor while a mode of PyTorch is active");
     if (!inspectByDlpack(torch, object, info, why))
       return false;
     info.itemBytes = byteWidth(info.dtype);

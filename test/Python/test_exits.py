@@ -1,7 +1,10 @@
 """What a compiled subgraph leaves behind is what the program would have left."""
 
+import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -378,3 +381,48 @@ def test_a_million_calls_without_frames():
     for _ in range(1_000_000):
         jitted(t)
     assert resident() - before < 2 << 20
+
+
+def test_without_the_known_layout():
+    """The same through DLPack and Python's attributes: what a version of PyTorch gets that is not known."""
+    script = """
+import torch, wok
+f = wok.jit(lambda t: (t * 2 + 1, t.T, t.sum()))
+for _ in range(3):
+    a, b, c = f(torch.arange(6.0).reshape(2, 3))
+assert a.tolist() == [[1, 3, 5], [7, 9, 11]] and b.shape == (3, 2) and c.item() == 15
+leaf = torch.ones(2, 3, requires_grad=True)
+assert f(leaf)[0].grad_fn is not None
+assert f(torch._neg_view(torch.ones(2, 3)))[0].tolist() == [[-1, -1, -1]] * 2
+stats = wok.stats()
+assert stats["runs"] == 3 and stats["fallbacks"] == 0, stats
+"""
+    environment = os.environ | {"WOK_TORCH_ACCESS": "dlpack"}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+
+
+def test_memory_stays_flat_over_exits_into_frames():
+    def outside(*values):
+        pass
+
+    outside = wok.disable(outside)
+
+    def f(t, log):
+        a = t * 2
+        b = [a, a + 1]
+        outside(b)
+        log.append(a)
+        log.clear()
+        t.add_(0)
+        outside(t)
+        return t.T, b[0] - 1
+
+    t, log = torch.ones(2, 3), []
+    jitted = warm(f, t, log)
+    gc.collect()
+    before = torch.ones(1), sys.getrefcount(t), len(gc.get_objects())
+    for _ in range(2000):
+        jitted(t, log)
+    gc.collect()
+    assert sys.getrefcount(t) == before[1]
+    assert abs(len(gc.get_objects()) - before[2]) < 50
