@@ -450,7 +450,8 @@ std::optional<bool> Evaluator::truth(Value value) {
     return PyObject_IsTrue(object) == 1;
   }
   if (type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
-      type == &PySet_Type || type == &PyFrozenSet_Type) {
+      type == &PyODict_Type || type == &PySet_Type ||
+      type == &PyFrozenSet_Type) {
     SourceId source = capture.knownRow(value).source;
     if (!capture.readable(value))
       return std::nullopt;
