@@ -207,7 +207,7 @@ void computeTile(Operand<T> lhs, Operand<T> rhs, T *out, int64_t outLeading,
 template <class T, class Acc>
 void matrixVector(Operand<T> matrix, const Acc *vector, int64_t rows, int64_t k,
                   T *out, int64_t outStride) {
-  constexpr int64_t width = 64;
+  constexpr int64_t width = 512;
   if (matrix.rowStride == 1) {
     for (int64_t first = 0; first < rows; first += width) {
       int64_t count = std::min(width, rows - first);
@@ -215,13 +215,8 @@ void matrixVector(Operand<T> matrix, const Acc *vector, int64_t rows, int64_t k,
       for (int64_t p = 0; p < k; ++p) {
         const T *column = &matrix.at(first, p);
         Acc scale = vector[p];
-        if (count == width) {
-          for (int64_t i = 0; i < width; ++i)
-            sums[i] += static_cast<Acc>(column[i]) * scale;
-        } else {
-          for (int64_t i = 0; i < count; ++i)
-            sums[i] += static_cast<Acc>(column[i]) * scale;
-        }
+        for (int64_t i = 0; i < count; ++i)
+          sums[i] += static_cast<Acc>(column[i]) * scale;
       }
       for (int64_t i = 0; i < count; ++i)
         out[(first + i) * outStride] = roundTo<T>(sums[i]);
@@ -277,7 +272,9 @@ void contract(const WokContractArgs &args) {
   if (m == 1 || n == 1) {
     // rows of the result, whichever way it lies: out = matrix * vector.
     int64_t rows = std::max(m, n);
-    constexpr int64_t rowsOfPiece = 64;
+    // Where the rows lie side by side, long stretches of them are read.
+    bool sideBySide = n == 1 ? args.transposeLhs : !args.transposeRhs;
+    const int64_t rowsOfPiece = sideBySide ? 512 : 64;
     int64_t blocks = (rows - 1) / rowsOfPiece + 1;
     int64_t grain = std::max<int64_t>(
         1, pieceWork / (rowsOfPiece * std::max<int64_t>(k, 1)));

@@ -24,7 +24,8 @@ struct Retired {
 };
 struct Graveyard {
   std::mutex mutex;
-  std::vector<Retired> retired;
+  std::vector<Retired> retired; ///< Whose destructors may run anything.
+  std::vector<Retired> plain;
 };
 // Never destroyed: what still waits at the end of the process may need an
 // interpreter that is gone.
@@ -90,34 +91,51 @@ ThreadRecord &detail::registerThread() noexcept {
   return *mine;
 }
 
-void wok::runtime::retire(std::shared_ptr<const void> object) {
-  std::lock_guard lock(graveyard().mutex);
-  // Who opens a scope from here on reads a later epoch, and what was published
-  // before.
-  uint64_t now = detail::epoch.fetch_add(1, std::memory_order_acq_rel);
-  graveyard().retired.push_back({now, std::move(object)});
+/// Who opens a scope from here on reads a later epoch, and what was published
+/// before.
+static uint64_t nextEpoch() {
+  return detail::epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
-size_t wok::runtime::collectRetired() {
-  // Destructors may run anything, another collection included: not under the
-  // lock.
-  std::vector<Retired> dead;
-  std::lock_guard lock(graveyard().mutex);
-  std::vector<Retired> &retired = graveyard().retired;
-  if (retired.empty())
-    return 0;
+/// Moves what no scope sees any more out of `retired`. Under the lock.
+static std::vector<Retired> takeUnseen(std::vector<Retired> &retired) {
   uint64_t oldest = UINT64_MAX;
   for (ThreadRecord *record = records.load(std::memory_order_acquire); record;
        record = record->next)
     if (uint64_t active = record->active.load(std::memory_order_seq_cst))
       oldest = std::min(oldest, active);
-  auto alive = std::partition(
+  auto seen = std::partition(
       retired.begin(), retired.end(),
       [&](const Retired &object) { return object.epoch < oldest; });
-  dead.assign(std::make_move_iterator(retired.begin()),
-              std::make_move_iterator(alive));
-  retired.erase(retired.begin(), alive);
-  return retired.size();
+  std::vector<Retired> unseen(std::make_move_iterator(retired.begin()),
+                              std::make_move_iterator(seen));
+  retired.erase(retired.begin(), seen);
+  return unseen;
+}
+
+void wok::runtime::retire(std::shared_ptr<const void> object) {
+  std::lock_guard lock(graveyard().mutex);
+  graveyard().retired.push_back({nextEpoch(), std::move(object)});
+}
+
+void wok::runtime::retirePlain(std::shared_ptr<const void> object) {
+  constexpr size_t enough = 16;
+  std::vector<Retired> unseen; // Destroyed after the lock is gone.
+  std::lock_guard lock(graveyard().mutex);
+  std::vector<Retired> &plain = graveyard().plain;
+  plain.push_back({nextEpoch(), std::move(object)});
+  if (plain.size() >= enough)
+    unseen = takeUnseen(plain);
+}
+
+size_t wok::runtime::collectRetired() {
+  // Destructors may run anything, another collection included: not under the
+  // lock.
+  std::vector<Retired> unseen, plain;
+  std::lock_guard lock(graveyard().mutex);
+  unseen = takeUnseen(graveyard().retired);
+  plain = takeUnseen(graveyard().plain);
+  return graveyard().retired.size() + graveyard().plain.size();
 }
 
 static std::array<uint64_t, counterCount> sumCounters() {

@@ -73,22 +73,28 @@ FramePiece wok::collectPiece(Operation *first) {
       });
   }
 
-  llvm::SetVector<Value> inputs;
   for (Operation *candidate : candidates) {
     if (!needed.contains(candidate))
       continue;
     piece.operations.push_back(candidate);
-    forEachTensorOperand(candidate, [&](Value operand) {
-      Operation *definition = operand.getDefiningOp();
-      if (!definition || !inside.contains(definition))
-        inputs.insert(operand);
-    });
     for (Value result : candidate->getResults())
       if (isUsedFrom(piece.end, result))
         piece.outputs.push_back(result);
   }
-  piece.inputs = inputs.takeVector();
+  collectInputs(piece);
   return piece;
+}
+
+void wok::collectInputs(FramePiece &piece) {
+  llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, piece.operations);
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : piece.operations)
+    forEachTensorOperand(op, [&](Value operand) {
+      Operation *definition = operand.getDefiningOp();
+      if (!definition || !inside.contains(definition))
+        inputs.insert(operand);
+    });
+  piece.inputs = inputs.takeVector();
 }
 
 /// Clones what is remade among the operands of `op`, then `op`.

@@ -31,7 +31,7 @@ private:
   using List = std::vector<std::shared_ptr<const Entry>>;
   static const Entry *findIn(const List *list, std::span<const int64_t> bytes);
 
-  Published<List> published;
+  Published<List, /*isPlain=*/true> published;
   std::mutex writing;
 };
 

@@ -20,7 +20,8 @@ struct Event {
     Captured, ///< A subgraph was read from the program; `text`: its operations.
     Compiled, ///< One phase of its compilation; `text`: the phase.
     Hit,      ///< A lookup found specialization `number`.
-    Missed, ///< A lookup found none; `guard` of specialization `number` failed.
+    Missed, ///< A lookup found none; `guard` of specialization `number` failed;
+            ///< `text`: what it assumes.
     Ran,    ///< Specialization `number` ran and was committed.
     Broke,  ///< The interpreter goes on; `text`: the reason.
     FellBack, ///< A run was given up before it changed anything; `number`: the

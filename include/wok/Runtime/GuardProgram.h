@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace wok::runtime {
@@ -28,6 +29,8 @@ static_assert(sizeof(GuardRecord) == 16);
 struct GuardProgram {
   std::vector<GuardRecord> records;
   uint16_t registers = 0;
+  /// What each record assumes, for reports; may be shorter than `records`.
+  std::vector<std::string> texts = {};
 
   static constexpr uint32_t holds = UINT32_MAX;
 };

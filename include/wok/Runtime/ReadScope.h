@@ -75,13 +75,18 @@ private:
 /// that is open now has ended. Destroys nothing itself.
 void retire(std::shared_ptr<const void> object);
 
+/// The same for objects that are memory and nothing else: those are destroyed
+/// by later calls too, so that they never pile up.
+void retirePlain(std::shared_ptr<const void> object);
+
 /// Destroys what no scope sees any more. A host calls it when it has time, and
 /// where destructors may run (under the GIL). Returns how many objects still
 /// wait.
 size_t collectRetired();
 
-/// A pointer to an immutable object that is replaced as a whole.
-template <class T>
+/// A pointer to an immutable object that is replaced as a whole. `isPlain`: its
+/// destructor only frees memory.
+template <class T, bool isPlain = false>
 class Published {
 public:
   Published() = default;
@@ -100,7 +105,7 @@ public:
     current.store(fresh.get(), std::memory_order_seq_cst);
     std::swap(owner, fresh);
     if (fresh)
-      retire(std::move(fresh));
+      isPlain ? retirePlain(std::move(fresh)) : retire(std::move(fresh));
   }
 
 private:

@@ -167,6 +167,9 @@ Site<M>::missed(const Lookup<M> &lookup) const noexcept {
     if (lookup.failureCount) {
       event.number = lookup.failures[0].specialization->number;
       event.guard = lookup.failures[0].guard;
+      const auto &texts = lookup.failures[0].specialization->guards.texts;
+      if (event.guard < texts.size())
+        event.text = texts[event.guard];
     }
     EventStream::emit(event);
   }

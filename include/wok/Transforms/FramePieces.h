@@ -30,6 +30,9 @@ struct FramePiece {
 /// Changes nothing.
 FramePiece collectPiece(mlir::Operation *first);
 
+/// Sets the inputs of a piece whose operations are known.
+void collectInputs(FramePiece &piece);
+
 /// Makes a subgraph of `piece` at the builder's insertion point, which is in a
 /// module. The frame stays as it is.
 SubgraphOp buildSubgraph(mlir::OpBuilder &builder, const FramePiece &piece,

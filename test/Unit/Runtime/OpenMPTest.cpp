@@ -1,5 +1,6 @@
 //===- OpenMPTest.cpp - Loops on somebody else's pool ---------------------===//
 
+#include "Sanitizers.h"
 #include "wok/Runtime/Parallel.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +26,7 @@ int64_t sum(int64_t count) {
 
 TEST(OpenMP, FoundWhenLoaded) {
   // ThreadSanitizer cannot see the synchronisation inside libgomp.
-#if __has_feature(thread_sanitizer)
+#if WOK_TEST_TSAN
   GTEST_SKIP();
 #endif
   EXPECT_FALSE(usesOpenMP());

@@ -1,6 +1,7 @@
 //===- ParallelTest.cpp ---------------------------------------------------===//
 
 #include "wok/Runtime/Parallel.h"
+#include "Sanitizers.h"
 #include "gtest/gtest.h"
 
 #include <atomic>
@@ -172,7 +173,7 @@ TEST(Parallel, FloatingPointFlagsReachTheCaller) {
       << "a worker keeps flags of an earlier loop";
 }
 
-#if !__has_feature(thread_sanitizer)
+#if !WOK_TEST_TSAN
 TEST(Parallel, WorksAfterFork) {
   setOwnPoolThreads(2);
   auto sum = [] {

@@ -193,6 +193,32 @@ TEST(Site, ErasedEntriesLiveWhileALookupHasThem) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST(ReadScope, PlainMemoryDoesNotPileUp) {
+  collectRetired();
+  std::vector<std::weak_ptr<int>> objects;
+  for (int i = 0; i < 100; ++i) {
+    auto object = std::make_shared<int>(i);
+    objects.push_back(object);
+    retirePlain(std::move(object));
+  }
+  auto alive = [&] {
+    return std::count_if(objects.begin(), objects.end(),
+                         [](auto &object) { return !object.expired(); });
+  };
+  EXPECT_LT(alive(), 20);
+  collectRetired();
+  EXPECT_EQ(alive(), 0);
+
+  objects.clear();
+  ReadScope scope;
+  for (int i = 0; i < 100; ++i) {
+    auto object = std::make_shared<int>(i);
+    objects.push_back(object);
+    retirePlain(std::move(object));
+  }
+  EXPECT_EQ(alive(), 100) << "this scope may see them";
+}
+
 TEST(DispatchTable, FindsSitesByPlace) {
   DispatchTable<Model, int> table;
   EXPECT_EQ(table.find(3), nullptr);
