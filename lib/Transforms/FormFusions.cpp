@@ -75,10 +75,10 @@ static void copyViewedArguments(SubgraphOp subgraph) {
   }
 }
 
-/// Makes the fusion of `group`, at the place of `builder`, and puts its results
-/// in the place of what it computes. Its members are left behind, dead.
-static void buildFusion(OpBuilder &builder, const BlockGraph &block,
-                        const FusionGroup &group) {
+/// Makes the fusion of `group`, at the place of `builder`. It reads what the
+/// members read; the members are left as they are.
+static FusionOp buildFusion(OpBuilder &builder, const BlockGraph &block,
+                            const FusionGroup &group) {
   SmallVector<Location> locations;
   llvm::SetVector<Value> inputs;
   llvm::SmallPtrSet<Operation *, 16> members;
@@ -116,9 +116,7 @@ static void buildFusion(OpBuilder &builder, const BlockGraph &block,
   for (Value output : outputs)
     yields.push_back(mapping.lookup(output));
   YieldOp::create(inBody, loc, yields);
-
-  for (auto [output, result] : llvm::zip(outputs, fusion.getResults()))
-    output.replaceAllUsesWith(result);
+  return fusion;
 }
 
 void FormFusions::runOnOperation() {
@@ -139,8 +137,14 @@ void FormFusions::runOnOperation() {
 
   // Rewrite.
   OpBuilder builder(block.getTerminator());
+  SmallVector<FusionOp> built;
   for (const FusionGroup &group : groups)
-    buildFusion(builder, graph, group);
+    built.push_back(buildFusion(builder, graph, group));
+  // Not before all are built: a fusion has its own copy of what moves elements,
+  // also where another one writes the moved elements to memory.
+  for (auto [group, fusion] : llvm::zip(groups, built))
+    for (auto [output, result] : llvm::zip(group.outputs, fusion.getResults()))
+      graph.values[output].replaceAllUsesWith(result);
   fusions += groups.size();
   eraseDeadOperations(block);
   sortTopologically(&block);

@@ -169,3 +169,20 @@ wok.subgraph @planned(%x: memref<8xf32>, %out: memref<8xf32>) {
   }
   wok.return
 }
+
+// What is moved is written for the contraction; the other kernel moves it for itself.
+// CHECK-LABEL: wok.subgraph @moved_twice(
+// CHECK-SAME: %[[X:.+]]: tensor<8x8xf32>, %[[W:.+]]: tensor<8x8xf32>)
+// CHECK: %[[T:.+]] = wok.fusion(%[[X]]) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+// CHECK: %[[P:.+]] = wok.contract %[[T]], %[[W]]
+// CHECK: %[[S:.+]] = wok.fusion(%[[X]], %[[P]])
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: wok.transpose
+// CHECK-NEXT: wok.add
+// CHECK: wok.return %[[S]]
+wok.subgraph @moved_twice(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = wok.transpose %x [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
+  %1 = wok.contract %0, %w : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %2 = wok.add %0, %1 : tensor<8x8xf32>
+  wok.return %2 : tensor<8x8xf32>
+}

@@ -46,7 +46,9 @@ defvar wokElements = !listconcat([I1], wokIntegers, wokFloats);
 def Wok_NoEncoding : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">;
 
 class Wok_TensorOf<list<Type> elements, string elementSummary> :
-    RankedTensorOf<elements, [Wok_NoEncoding], "ranked tensor of " # elementSummary>;
+    RankedTensorOf<elements, [Wok_NoEncoding]> {
+  let summary = "ranked tensor of " # elementSummary;
+}
 
 def Wok_Tensor : Wok_TensorOf<wokElements, "elements that wok computes with">;
 def Wok_FloatTensor : Wok_TensorOf<wokFloats, "floats">;
@@ -59,7 +61,9 @@ def Wok_IndexTensor : Wok_TensorOf<[I32, I64], "i32 or i64">;
 
 def Wok_IsScalar : CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getRank() == 0">;
 def Wok_ScalarTensor :
-    RankedTensorOf<wokElements, [Wok_NoEncoding, Wok_IsScalar], "tensor of rank 0">;
+    RankedTensorOf<wokElements, [Wok_NoEncoding, Wok_IsScalar]> {
+  let summary = "tensor of rank 0";
+}
 
 /// A buffer: what a tensor becomes in the phase `plan`.
 def Wok_MemRef : MemRefOf<wokElements>;

@@ -19,7 +19,7 @@ class Wok_ElementwiseOp<string mnemonic, list<string> methods, list<Trait> trait
 class Wok_UnaryOp<string mnemonic, Type tensor, string element, string what, string numbers> :
     Wok_ElementwiseOp<mnemonic, ["buildScalar"], [AllTypesMatch<["operand", "result"]>]> {
   let summary = what;
-  let description = numbers # [{
+  let description = "\n    " # numbers # [{
 
     Constraints:
     - (C1) The operand is a }] # tensor.summary # [{.
@@ -93,7 +93,7 @@ class Wok_BinaryOp<string mnemonic, Type tensor, string element, string what, st
     Wok_ElementwiseOp<mnemonic, methods,
                       !listconcat([AllTypesMatch<["lhs", "rhs", "result"]>], traits)> {
   let summary = what;
-  let description = numbers # [{
+  let description = "\n    " # numbers # [{
 
     Constraints:
     - (C1) The operands are each a }] # tensor.summary # [{.

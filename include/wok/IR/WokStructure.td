@@ -84,6 +84,17 @@ def Wok_FusionOp : Wok_Op<"fusion", [
     Computes its results from `inputs`; no value defined in `body` has a buffer. Fusion decides what
     becomes one kernel; it does not decide tiling, vector width or placement.
 
+    One walk over one *space* of elements must compute all of it (`getFusionWalk` finds it, or refuses):
+
+    - Without reductions the space has the shape of the results, which all have the same shape.
+    - Otherwise every `wok.reduce` and `wok.arg_reduce` reduces the same dimensions of an operand of the
+      same shape, the space. A result has the shape of the space or that of its kept dimensions, where
+      extents of 1 do not count.
+    - A value that depends on no reduction may be read at any place: sliced, transposed, broadcast,
+      padded, joined, gathered. One that does is read at its own place only: elementwise, reduced, with
+      unit dimensions more or less, or broadcast back along the dimensions that were reduced.
+    - If all dimensions are reduced, nothing that depends on a reduction has the shape of the space.
+
     Until the phase `plan` a fusion yields tensors and has no `outputs`. From then on `inputs` are
     buffers, it has no results, and what it yields is written to `outputs`. The body is the same in
     both forms: a buffer among `inputs` is a tensor of its shape in the body. No output may share
