@@ -26,20 +26,24 @@ namespace cl = llvm::cl;
 
 namespace {
 struct Options {
-  cl::opt<std::string> file{cl::Positional, cl::init("-"),
+  cl::OptionCategory category{"Options of wok-run"};
+  cl::opt<std::string> file{cl::Positional, cl::cat(category), cl::init("-"),
                             cl::desc("<program in MLIR>")};
   cl::opt<std::string> entry{
-      "entry", cl::desc("The frame or subgraph to run; needed if there are "
-                        "several")};
+      "entry", cl::cat(category),
+      cl::desc("The frame or subgraph to run; needed if there are "
+               "several")};
   cl::list<std::string> args{
-      "args",
+      "args", cl::cat(category),
       cl::desc("Arguments of one run, separated by ';', each a number, nested "
                "brackets, \"random\" or \"random:SEED\". Repeat it to run "
                "again. Default: all random")};
-  cl::opt<bool> stats{"counts", cl::desc("Print what each run counted")};
-  cl::opt<bool> events{"events", cl::desc("Print what happens, as it happens")};
+  cl::opt<bool> stats{"counts", cl::cat(category),
+                      cl::desc("Print what each run counted")};
+  cl::opt<bool> events{"events", cl::cat(category),
+                       cl::desc("Print what happens, as it happens")};
   cl::opt<std::string> compileTo{
-      "compile-to",
+      "compile-to", cl::cat(category),
       cl::desc("Print the program after this phase instead of running it: "
                "simplify, fuse, plan, loops, llvm")};
 };
@@ -169,6 +173,8 @@ static int runProgram(ModuleOp program, const Options &options) {
 int host::runMain(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   Options options;
+  // Not those of the libraries, which are hundreds.
+  cl::HideUnrelatedOptions(options.category);
   cl::ParseCommandLineOptions(
       argc, argv, "Runs wok programs: frames with breaks, or one subgraph\n");
 
