@@ -165,7 +165,6 @@ private:
 
 Arrival arriveAt(PyThreadState *ts, _PyInterpreterFrame *frame,
                  WatchedCode &watched, int32_t offset) {
-  ++hostCounters.arrivals;
   const int slots = frame->f_code->co_nlocalsplus;
   FrameView view;
   view.function = frame->f_func;
@@ -279,8 +278,10 @@ private:
   /// throw flag.
   int handleStop(int32_t offset) {
     while (trap.isSite(offset)) {
+      ++hostCounters.arrivals;
       // With another evaluator on top, what the frame calls is not for capture.
-      if (watched.sites() && ts->recursion_remaining > 1 && isTopmost(ts)) {
+      if ((watched.isDispatching() || arrivalOverride) &&
+          ts->recursion_remaining > 1 && isTopmost(ts)) {
         Arrival arrival = arriveAt(ts, frame, watched, offset);
         if (!arrival.arm.empty())
           watched.arm(arrival.arm);

@@ -79,7 +79,7 @@ PyObject *callFunction(PyObject *object, PyObject *const *args, size_t nargsf,
   PyThreadState *ts = _PyThreadState_GET();
   WatchedCode *watched = self->watchedCode();
   // A trace function is owed a frame.
-  if (watched && watched->sites() && !ts->cframe->use_tracing) {
+  if (watched && watched->isDispatching() && !ts->cframe->use_tracing) {
     watched->retain();
     PyObject *result = tryFrameless(
         *watched->sites(), reinterpret_cast<PyFunctionObject *>(self->callable),

@@ -36,6 +36,20 @@ uint64_t mix(uint64_t seed, std::string_view name, int32_t firstLine,
   return state;
 }
 
+/// Whether the process has imported PyTorch or NumPy. Once true it stays so.
+bool hasTensorLibrary() {
+  static bool found = false;
+  if (found)
+    return true;
+  static PyObject *torch = PyUnicode_InternFromString("torch");
+  static PyObject *numpy = PyUnicode_InternFromString("numpy");
+  PyObject *modules = PyImport_GetModuleDict();
+  if (!modules || !PyDict_CheckExact(modules) || !torch || !numpy)
+    return false;
+  found = PyDict_GetItem(modules, torch) || PyDict_GetItem(modules, numpy);
+  return found;
+}
+
 std::shared_ptr<const Bytecode> decode(PyCodeObject *code) {
   Ref<> bytes = Ref<>::steal(PyCode_GetCode(code));
   if (!bytes || !PyBytes_Check(bytes.get()) || !code->co_exceptiontable) {
@@ -77,6 +91,13 @@ void WatchedCode::retireFlying() {
     dropTrapCode();
     ++hostCounters.retired;
   }
+}
+
+void WatchedCode::startDispatching() {
+  if (!dispatch || !hasTensorLibrary())
+    return;
+  dispatching = true;
+  arm(initialSites(*dispatch));
 }
 
 void WatchedCode::makeTrapCode() {
@@ -164,8 +185,7 @@ WatchedCode *Registry::add(PyCodeObject *code, const JitOptions &options) {
     return watched;
 
   watched->dispatch = makeCodeSites(code, options);
-  if (watched->dispatch)
-    watched->arm(initialSites(*watched->dispatch));
+  watched->startDispatching();
   if (policy.mode != ArmPolicy::Mode::Auto) {
     Py_ssize_t length = 0;
     const char *name = PyUnicode_AsUTF8AndSize(code->co_qualname, &length);

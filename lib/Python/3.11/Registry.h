@@ -46,6 +46,8 @@ public:
 
   /// The trap code to run a new frame on; null if there are no sites.
   TrapCode *trapCode() {
+    if (!dispatching) [[unlikely]]
+      startDispatching();
     if (!trap && !armed.empty())
       makeTrapCode();
     return trap;
@@ -57,6 +59,11 @@ public:
   /// frames get a new copy.
   void retireFlying();
 
+  /// Whether arrivals go to the dispatcher. Not before a tensor library is
+  /// imported: until then there is nothing to capture, and a capture that looks
+  /// for it costs time.
+  bool isDispatching() const { return dispatching; }
+
   /// Set by `wok.disable`: nothing under a frame of this code is watched.
   bool disabled = false;
   JitOptions options;
@@ -64,6 +71,7 @@ public:
 private:
   friend class Registry;
   ~WatchedCode();
+  void startDispatching();
   void makeTrapCode();
   void dropTrapCode();
 
@@ -73,6 +81,7 @@ private:
   std::vector<int32_t> armed; ///< Sorted.
   TrapCode *trap = nullptr;
   uint32_t references = 1;
+  bool dispatching = false;
 };
 
 /// All watched code objects, by weak reference. Needs the GIL.
