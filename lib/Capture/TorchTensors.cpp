@@ -2,7 +2,7 @@
 //
 // Two ways to the same answers: PyTorch's C shim with facts of the installed
 // version, and DLPack's exchange API with Python attributes for what DLPack
-// lets pass (FACTS of both in docs/Host.md).
+// lets pass.
 //
 //===----------------------------------------------------------------------===//
 
