@@ -296,10 +296,11 @@ std::optional<Value> Capture::asTensor(Value value) {
   }
   if (order && !rowMajor)
     guard.strideOrder = *order;
+  // Strides that are not dense decide the layout of results and of views: they
+  // stay numbers even where the extents vary.
   if (!order)
     for (int32_t dim = 0; dim < info.rank; ++dim)
-      guard.strides.push_back(guard.symbols[dim] >= 0 ? runtime::dynamicExtent
-                                                      : info.stride(dim));
+      guard.strides.push_back(info.stride(dim));
 
   TensorRow result;
   result.library = library;

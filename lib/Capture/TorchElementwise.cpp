@@ -105,6 +105,7 @@ struct Composition {
     FloatsInOne,   ///< Likewise; f16 and bf16 are rounded once, at the end.
     PromotedInOne, ///< Integers become floats; rounded once.
     Promoted,      ///< Integers become floats.
+    Numbers,       ///< Keeps the dtype; eager raises for bool.
     Any,           ///< Keeps the dtype.
   } takes;
   V (*compose)(Emitter &, V);
@@ -117,8 +118,8 @@ static const Composition compositions[] = {
      [](Emitter &e, V x) { return e.div(e.like(x, 1), x); }},
     {"frac", Composition::Floats,
      [](Emitter &e, V x) { return e.sub(x, e.unary("trunc", x)); }},
-    {"relu", Composition::Any, reluOf},
-    {"relu6", Composition::Any,
+    {"relu", Composition::Numbers, reluOf},
+    {"relu6", Composition::Numbers,
      [](Emitter &e, V x) {
        V low = reluOf(e, x);
        return e.select(e.compare("gt", low, e.like(x, 6)), e.like(x, 6), low);
@@ -202,7 +203,7 @@ std::optional<Value> capture::torchComposed(Call &call) {
     if (composition.takes == Composition::Promoted ||
         composition.takes == Composition::PromotedInOne)
       dtype = torchFloatType(call.capture, dtype);
-    if (call.detail() == "relu" && dtype == DType::I1)
+    if (composition.takes == Composition::Numbers && dtype == DType::I1)
       return call.unsupported("a bool tensor");
     bool inOne = composition.takes == Composition::FloatsInOne ||
                  composition.takes == Composition::PromotedInOne;
@@ -224,7 +225,7 @@ std::optional<Value> capture::torchWithInplaceFlag(Call &call) {
   for (const Composition &composition : compositions)
     if (composition.name == call.detail()) {
       bool inOne = composition.takes == Composition::FloatsInOne;
-      if (composition.takes != Composition::Any && !isFloat(dtype))
+      if (composition.takes < Composition::Numbers && !isFloat(dtype))
         return call.unsupported("integers");
       if (dtype == DType::I1)
         return call.unsupported("a bool tensor");
