@@ -254,7 +254,8 @@ std::optional<Value> Capture::asTensor(Value value) {
       rowMajor &= (*order)[i] == i;
 
   // Extents: numbers, or symbols where they have varied. Symbols that have one
-  // value now are one.
+  // value now are one. Strides that are not dense decide the layout of results
+  // and what can be a view, together with the extents: there all are numbers.
   TensorGuard guard{library,
                     info.dtype,
                     reinterpret_cast<PyTypeObject *>(sources.hold(
@@ -269,7 +270,8 @@ std::optional<Value> Capture::asTensor(Value value) {
   auto input = static_cast<importer::ValueId>(graph.allNodes().size());
   for (int32_t dim = 0; dim < info.rank; ++dim) {
     int64_t extent = info.extents[dim];
-    bool symbolic = meetNumber(source, dim + 1, extent) && extent > 1;
+    bool symbolic =
+        order && meetNumber(source, dim + 1, extent) && extent > 1;
     guard.extents.push_back(symbolic ? runtime::dynamicExtent : extent);
     guard.symbols.push_back(-1);
     if (!symbolic) {
@@ -296,8 +298,6 @@ std::optional<Value> Capture::asTensor(Value value) {
   }
   if (order && !rowMajor)
     guard.strideOrder = *order;
-  // Strides that are not dense decide the layout of results and of views: they
-  // stay numbers even where the extents vary.
   if (!order)
     for (int32_t dim = 0; dim < info.rank; ++dim)
       guard.strides.push_back(info.stride(dim));
