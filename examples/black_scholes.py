@@ -7,8 +7,7 @@ def normal_cdf(x):
     """The normal distribution function to about 7.5e-8 (Abramowitz and Stegun 26.2.17)."""
     k = 1.0 / (1.0 + 0.2316419 * np.abs(x))
     poly = k * (
-        0.319381530
-        + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
+        0.319381530 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
     )
     upper = 0.3989422804014327 * np.exp(-0.5 * x * x) * poly
     return np.where(x >= 0, 1.0 - upper, upper)
