@@ -270,8 +270,7 @@ std::optional<Value> Capture::asTensor(Value value) {
   auto input = static_cast<importer::ValueId>(graph.allNodes().size());
   for (int32_t dim = 0; dim < info.rank; ++dim) {
     int64_t extent = info.extents[dim];
-    bool symbolic =
-        order && meetNumber(source, dim + 1, extent) && extent > 1;
+    bool symbolic = order && meetNumber(source, dim + 1, extent) && extent > 1;
     guard.extents.push_back(symbolic ? runtime::dynamicExtent : extent);
     guard.symbols.push_back(-1);
     if (!symbolic) {

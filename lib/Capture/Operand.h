@@ -58,13 +58,12 @@ struct NestedNumbers {
 
 /// Nullopt if `data` is ragged, empty, long, or holds anything else.
 std::optional<NestedNumbers> nestedNumbers(Capture &capture, Value data);
-/// As one tensor. `Emitter::bad`, perhaps with a break, if `dtype` does not hold
-/// them.
+/// As one tensor. `Emitter::bad`, perhaps with a break, if `dtype` does not
+/// hold them.
 Emitter::V emitNested(Emitter &emitter, const NestedNumbers &nested,
                       DType dtype);
 
-//===--- Promotion
-//----------------------------------------------------------===//
+//===--- Promotion --------------------------------------------------------===//
 
 /// torch.promote_types.
 DType torchPromoteTypes(DType a, DType b);
@@ -79,8 +78,7 @@ DType torchFloatType(Capture &capture, DType dtype);
 std::optional<DType> numpyResultType(std::span<const Operand> operands);
 DType numpyPromoteTypes(DType a, DType b);
 
-//===--- Layout
-//-------------------------------------------------------------===//
+//===--- Layout -----------------------------------------------------------===//
 
 /// The geometry of a tensor that is no view and no input, or of those as they
 /// say.
@@ -103,8 +101,7 @@ std::vector<uint8_t> preservedLayout(Capture &capture, Value tensor);
 /// A number for an extent to compare strides by; symbols count as large.
 int64_t hintOf(const importer::Graph &graph, importer::ExtentId extent);
 
-//===--- Results
-//------------------------------------------------------------===//
+//===--- Results ----------------------------------------------------------===//
 
 /// torch.Tensor or numpy.ndarray. Borrowed.
 PyTypeObject *tensorTypeOf(Library library);

@@ -4,12 +4,12 @@
 //
 // - Elementwise: one loop nest over an output's shape.
 // - Rows and columns: one pass over the kept dimensions of the reductions, and
-// for
-//   each place all reductions, level by level, and then what needs them. Lanes
-//   run along the innermost dimension, be it reduced (rows) or kept (columns).
+//   for each place all reductions, level by level, and then what needs them.
+//   Lanes run along the innermost dimension, be it reduced (rows) or kept
+//   (columns).
 // - Everything reduced: blocks of the operand in parallel, a fixed number of
-// them,
-//   so that the result does not depend on the number of threads; then the rest.
+//   them, so that the result does not depend on the number of threads; then the
+//   rest.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,11 +6,10 @@
 // A kernel walks one *space* of elements. Values in it are of three levels:
 //
 // - Map: depends on no reduction of the kernel. It is computed at whatever
-// place it is asked for, so
-//   slices, transposes, broadcasts and the like are only changes of the index.
+//   place it is asked for, so slices, transposes, broadcasts and the like are
+//   only changes of the index.
 // - Row: a result of a reduction of the space, or computed from such results:
-// one value for each
-//   index of the dimensions that are kept.
+//   one value for each index of the dimensions that are kept.
 // - Element: computed from a row value, at one place of the space.
 //
 // Row and element values are asked for at their own place only.
@@ -31,8 +30,7 @@ namespace wok {
 struct FusionNode {
   enum class Kind : uint8_t {
     /// In memory already: an input, or the result of something that is no
-    /// kernel, whose operands
-    /// (all `needed`) are those of the node.
+    /// kernel, whose operands (all `needed`) are those of the node.
     Source,
     Generator, ///< Costs nothing and reads nothing: a constant, an iota.
     Pointwise, ///< Each element from the elements of the operands at the same
@@ -85,14 +83,12 @@ struct FusionShape {
 /// walk computes them all:
 ///
 /// - All reductions have operands of one shape, the space, and reduce the same
-/// dimensions of it.
+///   dimensions of it.
 /// - Row and element values are not moved: a row value may gain or lose unit
-/// dimensions, and be
-///   broadcast to the space along the dimensions that were reduced; an element
-///   value is read by pointwise nodes and reductions.
+///   dimensions, and be broadcast to the space along the dimensions that were
+///   reduced; an element value is read by pointwise nodes and reductions.
 /// - Outputs have the shape of the space or, if something is reduced, of its
-/// kept dimensions, unit
-///   dimensions aside.
+///   kept dimensions, unit dimensions aside.
 /// - If all dimensions are reduced there are no element values.
 std::optional<FusionShape> classifyFusion(const FusionGraph &graph,
                                           std::span<const uint32_t> members,

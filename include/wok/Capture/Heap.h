@@ -1,7 +1,8 @@
 //===- Heap.h - The state behind the values of a capture --------*- C++ -*-===//
 //
-// A `Value` says which object; what is in it stands in a row here. Rows change only through
-// `change`, which logs what was there, so that a capture can go back to a checkpoint.
+// A `Value` says which object; what is in it stands in a row here. Rows change
+// only through `change`, which logs what was there, so that a capture can go
+// back to a checkpoint.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,8 @@
 
 namespace wok::capture {
 
-/// A fresh container that capture made; `tuple`, `slice` and `range` are immutable.
+/// A fresh container that capture made; `tuple`, `slice` and `range` are
+/// immutable.
 struct SequenceRow {
   enum class Type : uint8_t { Tuple, List, Slice, Range } type = Type::Tuple;
   std::vector<Value> items;
@@ -29,8 +31,9 @@ struct SequenceRow {
   PyObject *structure = nullptr;
 };
 
-/// A fresh dict or set, in insertion order. Keys are Knowns that are exact str, int, bool, float, None
-/// or hash by identity, or values with an identity of their own (tensors). A set has null values.
+/// A fresh dict or set, in insertion order. Keys are Knowns that are exact str,
+/// int, bool, float, None or hash by identity, or values with an identity of
+/// their own (tensors). A set has null values.
 struct TableRow {
   enum class Type : uint8_t { Dict, Set } type = Type::Dict;
   std::vector<std::pair<Value, Value>> entries;
@@ -45,7 +48,9 @@ struct IteratorRow {
     Enumerate, ///< `position` counts from `start`.
     Generator, ///< A suspended frame: `generator` of the evaluator's table.
   } type = Type::Items;
-  Value iterable; ///< What `iter` was called on; Null if this iterator cannot be made at an exit.
+  /// What `iter` was called on; Null if this iterator cannot be made at an
+  /// exit.
+  Value iterable;
   std::vector<Value> items;
   std::vector<Value> inner; ///< Iterators that Zip and Enumerate draw from.
   int64_t start = 0;
@@ -56,15 +61,18 @@ struct IteratorRow {
 /// A fresh object of a user class whose allocation is plain `object`.
 struct InstanceRow {
   Value type;
-  std::vector<std::pair<PyObject *, Value>> attributes; ///< In order of their first store.
+  /// In order of their first store.
+  std::vector<std::pair<PyObject *, Value>> attributes;
 };
 
 /// A fresh bound method, function or `super` object.
 struct CallableRow {
-  enum class Type : uint8_t { BoundMethod, Function, Super } type = Type::BoundMethod;
-  Value function, self;                                     ///< BoundMethod; Super: class, self.
-  Value code, globals;                                      ///< Function: Knowns.
-  Value defaults, kwdefaults, closure, annotations, qualname; ///< Function: Null if it has none.
+  enum class Type : uint8_t { BoundMethod, Function, Super };
+  Type type = Type::BoundMethod;
+  Value function, self; ///< BoundMethod; Super: class, self.
+  Value code, globals;  ///< Function: Knowns.
+  /// Function: Null if it has none.
+  Value defaults, kwdefaults, closure, annotations, qualname;
 };
 
 /// A fresh cell.

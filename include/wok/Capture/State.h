@@ -1,7 +1,7 @@
 //===- State.h - Tables, journal and checkpoints of a capture ---*- C++ -*-===//
 //
-// What stands behind `Capture`. For the evaluator and the exit builder; importers of calls go
-// through `Capture`.
+// What stands behind `Capture`. For the evaluator and the exit builder;
+// importers of calls go through `Capture`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,8 @@ struct Capture::State {
   RowTable<CallableRow> callables;
   RowTable<CellRow> cells;
 
-  /// Sources and objects that have a value already; an entry whose row was truncated is stale.
+  /// Sources and objects that have a value already; an entry whose row was
+  /// truncated is stale.
   std::unordered_map<SourceId, Value> bySource;
   std::unordered_map<PyObject *, Value> constants;
   /// The input that a Known tensor became.
@@ -55,7 +56,8 @@ struct Capture::State {
 
   struct Checkpoint {
     importer::Graph::Checkpoint graph;
-    size_t guards, tensorGuards, relations, inputs, journal, operations, symbols;
+    size_t guards, tensorGuards, relations, inputs, journal, operations,
+        symbols;
     RowTable<KnownRow>::Checkpoint known;
     RowTable<TensorRow>::Checkpoint tensors;
     RowTable<ScalarRow>::Checkpoint scalars;
@@ -72,7 +74,8 @@ struct Capture::State {
   /// Whether the row that `value` names still exists.
   bool alive(Value value) const;
   /// The value of an extent in the capturing frame.
-  int64_t evaluate(const importer::Graph &graph, importer::ExtentId extent) const;
+  int64_t evaluate(const importer::Graph &graph,
+                   importer::ExtentId extent) const;
 };
 
 } // namespace wok::capture

@@ -89,7 +89,9 @@ public:
   /// Folds constants, neutral elements and what cancels.
   ExtentId binary(ExtentExpr::Kind kind, ExtentId lhs, ExtentId rhs);
   const ExtentExpr &extent(ExtentId id) const { return extentTable[id]; }
-  uint32_t extentCount() const { return static_cast<uint32_t>(extentTable.size()); }
+  uint32_t extentCount() const {
+    return static_cast<uint32_t>(extentTable.size());
+  }
   /// The value of an extent that is a constant; `runtime::dynamicExtent`
   /// otherwise.
   int64_t constantValue(ExtentId id) const;

@@ -29,10 +29,9 @@ namespace wok::importer {
 /// the eager operation would raise.
 ///
 /// Nothing is implicit but what a name says: operands of one elementwise
-/// operation have one type
-/// (`broadcastTo` and `cast` bring them there). An operation that would change
-/// nothing (a cast to the same type, a reshape to the same extents, ...) is not
-/// appended: its operand is the result.
+/// operation have one type (`broadcastTo` and `cast` bring them there). An
+/// operation that would change nothing (a cast to the same type, a reshape to
+/// the same extents, ...) is not appended: its operand is the result.
 class GraphBuilder {
 public:
   using Result = std::optional<ValueId>;

@@ -9,7 +9,8 @@
 
 namespace wok {
 
-/// One buffer to place. It is live on the closed interval [first, last] of program points.
+/// One buffer to place. It is live on the closed interval [first, last] of
+/// program points.
 struct ArenaRequest {
   int64_t bytes;
   uint32_t first;
@@ -22,13 +23,17 @@ struct ArenaLayout {
   int64_t bytes = 0;
 };
 
-/// Places `requests` so that buffers that are live at the same time never overlap, every offset a
-/// multiple of `alignment` (a power of two). Greedy first, then a bounded search. Deterministic:
-/// the layout depends on nothing but the arguments.
-ArenaLayout packArena(std::span<const ArenaRequest> requests, int64_t alignment);
+/// Places `requests` so that buffers that are live at the same time never
+/// overlap, every offset a multiple of `alignment` (a power of two). Greedy
+/// first, then a bounded search. Deterministic: the layout depends on nothing
+/// but the arguments.
+ArenaLayout packArena(std::span<const ArenaRequest> requests,
+                      int64_t alignment);
 
-/// The largest sum of aligned sizes that is live at one point: a lower bound of any layout.
-int64_t largestLiveSet(std::span<const ArenaRequest> requests, int64_t alignment);
+/// The largest sum of aligned sizes that is live at one point: a lower bound of
+/// any layout.
+int64_t largestLiveSet(std::span<const ArenaRequest> requests,
+                       int64_t alignment);
 
 } // namespace wok
 

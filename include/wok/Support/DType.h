@@ -9,17 +9,18 @@
 
 namespace wok {
 
-/// The element types Wok computes with. One table: name in reports, bytes in memory.
-#define WOK_DTYPES(X)                                                                              \
-  X(I1, "i1", 1)                                                                                   \
-  X(I8, "i8", 1)                                                                                   \
-  X(U8, "ui8", 1)                                                                                  \
-  X(I16, "i16", 2)                                                                                 \
-  X(I32, "i32", 4)                                                                                 \
-  X(I64, "i64", 8)                                                                                 \
-  X(F16, "f16", 2)                                                                                 \
-  X(BF16, "bf16", 2)                                                                               \
-  X(F32, "f32", 4)                                                                                 \
+/// The element types Wok computes with. One table: name in reports, bytes in
+/// memory.
+#define WOK_DTYPES(X)                                                          \
+  X(I1, "i1", 1)                                                               \
+  X(I8, "i8", 1)                                                               \
+  X(U8, "ui8", 1)                                                              \
+  X(I16, "i16", 2)                                                             \
+  X(I32, "i32", 4)                                                             \
+  X(I64, "i64", 8)                                                             \
+  X(F16, "f16", 2)                                                             \
+  X(BF16, "bf16", 2)                                                           \
+  X(F32, "f32", 4)                                                             \
   X(F64, "f64", 8)
 
 enum class DType : uint8_t {
@@ -49,7 +50,9 @@ constexpr std::string_view toString(DType dtype) {
 }
 
 constexpr bool isFloat(DType dtype) { return dtype >= DType::F16; }
-constexpr bool isInteger(DType dtype) { return dtype > DType::I1 && dtype < DType::F16; }
+constexpr bool isInteger(DType dtype) {
+  return dtype > DType::I1 && dtype < DType::F16;
+}
 
 } // namespace wok
 

@@ -1,9 +1,8 @@
 //===- Bytecode.h - Decoded bytecode of CPython 3.11 ------------*- C++ -*-===//
 //
 // Offsets are in code units (two bytes) everywhere. What is decoded is always
-// pristine code
-// (`co_code`): no specialised opcodes, zeroed caches. No CPython header is
-// needed here.
+// pristine code (`co_code`): no specialised opcodes, zeroed caches. No CPython
+// header is needed here.
 //
 //===----------------------------------------------------------------------===//
 

@@ -24,6 +24,11 @@ int32_t timesTwo(void *const *data, const int64_t *, std::byte *,
   return 0;
 }
 
+int32_t outOfRange(void *const *, const int64_t *, std::byte *,
+                   const int64_t *) {
+  return static_cast<int32_t>(Status::IndexOutOfRange);
+}
+
 struct Fixture {
   std::vector<Local> frame{{1, {3, 4}}, {0, {}}};
   Site<Model> site;
@@ -70,10 +75,11 @@ TEST(Stitcher, NothingHappensWhenAStepRefuses) {
   for (int step = 0; step < 3; ++step) {
     Fixture run;
     run.frame[1].values = {9};
-    run.add(code(step == 2 ? [](void *const *, const int64_t *, std::byte *, const int64_t *) -> int32_t {
-      return static_cast<int32_t>(Status::IndexOutOfRange);
-    } : timesTwo),
-            {.inputs = {0}, .result = 1, .refuseInputs = step == 0, .refuseOutputs = step == 1});
+    run.add(code(step == 2 ? outOfRange : timesTwo),
+            {.inputs = {0},
+             .result = 1,
+             .refuseInputs = step == 0,
+             .refuseOutputs = step == 1});
     resetCounters();
     EXPECT_EQ(run(), RunResult::Refused);
     EXPECT_EQ(run.frame[1].values, std::vector<float>{9});
