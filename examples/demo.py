@@ -1,4 +1,4 @@
-"""What `utils/demo.sh` runs: the worked example, an encoder block and Black-Scholes, against eager."""
+"""What `utils/demo.sh` runs: the worked example; an encoder and Black-Scholes against eager."""
 
 import time
 

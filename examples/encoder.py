@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 
 class EncoderBlock(nn.Module):
-    """Pre-norm self-attention and feed-forward. Input and output: [batch, tokens, width] float32."""
+    """Pre-norm self-attention and feed-forward. Input and output: [batch, tokens, width] of f32."""
 
     def __init__(self, width=256, heads=4, hidden=1024):
         super().__init__()

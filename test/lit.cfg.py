@@ -8,8 +8,6 @@ config.name = "Wok"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir"]
 config.excludes = ["Unit", "Python", "Inputs"]
-if not os.path.exists(os.path.join(config.wok_binary_dir, "bin", "wok-run")):
-    config.excludes.append("Host")
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.wok_binary_dir, "test")
 

@@ -1,4 +1,4 @@
-# add_wok_library, add_wok_tool and add_wok_unittest.
+# add_wok_library, add_wok_layers, add_wok_tool and add_wok_unittest.
 include_guard()
 
 # The rows of the layer table in docs/Architecture.md, left to right.
@@ -9,6 +9,10 @@ set(WOK_LAYER_ORDER
   Pipelines JIT
   Compiler Host
   Capture Python CAPI)
+# Headers that a library must do without, by their first folder.
+set(WOK_FORBIDDEN_Support "llvm|mlir")
+set(WOK_FORBIDDEN_Runtime "llvm|mlir")
+set(WOK_FORBIDDEN_JIT "mlir")
 
 # add_wok_library(WokTransforms LAYER 2
 #   Foo.cpp ...
@@ -16,7 +20,8 @@ set(WOK_LAYER_ORDER
 #   [LINK_LIBS PUBLIC WokIR MLIRPass ...])
 #
 # A Wok library may link libraries of a lower layer, or of its own layer if they stand before it
-# in WOK_LAYER_ORDER; and it may include wok/X/... only if it links WokX. Anything else fails here.
+# in WOK_LAYER_ORDER; it may include wok/X/... only if it links WokX, and nothing that is forbidden
+# to it above. Anything else fails here.
 function(add_wok_library name)
   cmake_parse_arguments(ARG "" "LAYER" "DEPENDS;LINK_LIBS" ${ARGN})
   string(REGEX REPLACE "^Wok" "" module ${name})
@@ -43,7 +48,8 @@ function(wok_check_layers name module layer libs)
       string(REGEX REPLACE "^Wok" "" other_module ${lib})
       list(FIND WOK_LAYER_ORDER ${other_module} other_rank)
       if("${other}" STREQUAL "" OR other GREATER layer OR NOT other_rank LESS rank)
-        message(FATAL_ERROR "${name} (layer ${layer}) may not link ${lib} (layer '${other}')")
+        message(FATAL_ERROR "${name} may not link ${lib}, which does not come before it in "
+          "WOK_LAYER_ORDER (docs/Architecture.md, Layers)")
       endif()
     endif()
   endforeach()
@@ -60,8 +66,26 @@ function(wok_check_layers name module layer libs)
         message(FATAL_ERROR "${file}: includes wok/${used} but ${name} does not link Wok${used}")
       endif()
     endforeach()
+    if(DEFINED WOK_FORBIDDEN_${module})
+      file(STRINGS ${file} includes REGEX "^#include [<\"](${WOK_FORBIDDEN_${module}})/")
+      if(includes)
+        message(FATAL_ERROR "${file}: ${name} must do without ${includes}")
+      endif()
+    endif()
   endforeach()
 endfunction()
+
+# Adds the folders of libraries, in layer order; a folder counts once it has a CMakeLists.txt.
+macro(add_wok_layers)
+  foreach(module IN LISTS WOK_LAYER_ORDER)
+    if(module MATCHES "^(Capture|Python)$" AND NOT WOK_ENABLE_PYTHON)
+      continue()
+    endif()
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/CMakeLists.txt)
+      add_subdirectory(${module})
+    endif()
+  endforeach()
+endmacro()
 
 # MLIR's headers are most of the time it takes to compile a file that includes them. With ccache the
 # objects themselves are kept, across checkouts too; a precompiled header holds paths and would
@@ -89,7 +113,6 @@ function(add_wok_unittest name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest GTest::gtest_main LLVM)
-  set_property(GLOBAL APPEND PROPERTY WOK_UNITTESTS ${name})
   add_dependencies(wok-unittests ${name})
   add_test(NAME unit/${name} COMMAND ${name})
 endfunction()

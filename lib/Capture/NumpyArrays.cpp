@@ -17,7 +17,8 @@ namespace {
 
 /// PyArray_Descr and PyArrayObject of NumPy 2: what of them is public.
 struct NumpyDescr {
-  PyObject_HEAD PyTypeObject *scalarType;
+  PyObject_HEAD
+  PyTypeObject *scalarType;
   char kind, typeCode, byteOrder, formerFlags;
   int typeNumber;
   uint64_t flags;
@@ -25,7 +26,8 @@ struct NumpyDescr {
 };
 
 struct NumpyArray {
-  PyObject_HEAD char *data;
+  PyObject_HEAD
+  char *data;
   int rank;
   int64_t *extents, *strides;
   PyObject *base;

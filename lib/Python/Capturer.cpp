@@ -222,12 +222,13 @@ bool Capturer::insert(CapturedSubgraph subgraph) {
   std::string error;
   std::shared_ptr<const runtime::CompiledSubgraph> code;
   auto start = Clock::now();
-  Py_BEGIN_ALLOW_THREADS if (auto compiled =
-                                 Compiler::get().compile(subgraph.graph, name))
-      code = std::move(*compiled);
-  else error = llvm::toString(compiled.takeError());
-  Py_END_ALLOW_THREADS count(Counter::CompileNanoseconds,
-                             nanosecondsSince(start));
+  Py_BEGIN_ALLOW_THREADS
+  if (auto compiled = Compiler::get().compile(subgraph.graph, name))
+    code = std::move(*compiled);
+  else
+    error = llvm::toString(compiled.takeError());
+  Py_END_ALLOW_THREADS
+  count(Counter::CompileNanoseconds, nanosecondsSince(start));
   if (!code) {
     giveUp("the compiler gave up: " + error);
     return false;

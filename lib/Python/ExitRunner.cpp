@@ -238,7 +238,8 @@ int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *),
     llvm::SmallVector<Ref<>, 8> inputs;
     for (const InputPlan &input : plan.inputs)
       inputs.push_back(Ref<>::share(inputRegisters[input.reg]));
-    Py_BEGIN_ALLOW_THREADS status = kernels(ctx);
+    Py_BEGIN_ALLOW_THREADS
+    status = kernels(ctx);
     Py_END_ALLOW_THREADS
   } else {
     status = kernels(ctx);

@@ -1,16 +1,16 @@
 """Wok: a just-in-time compiler for the tensor parts of running programs.
 
-``wok.jit`` watches a function. While it runs, Wok captures the straight pieces of tensor computation in
-it (PyTorch and NumPy), compiles each to native code, and runs that code instead the next time, under
-guards. Everything else stays with CPython, exactly as the program says.
+``wok.jit`` watches a function. While it runs, Wok captures the straight pieces of tensor
+computation in it (PyTorch and NumPy), compiles each to native code, and runs that code instead the
+next time, under guards. Everything else stays with CPython, exactly as the program says.
 
     >>> import torch, wok
     >>> @wok.jit
     ... def gelu(x):
     ...     return 0.5 * x * (1 + torch.tanh(0.79788456 * (x + 0.044715 * x**3)))
 
-``wok.explain(f)(*args)`` says what was captured and where it broke off and why; ``python -m wok`` runs a
-whole program.
+``wok.explain(f)(*args)`` says what was captured and where it broke off and why; ``python -m wok``
+runs a whole program.
 """
 
 from ._jit import BreakError, disable, jit, reset, stats

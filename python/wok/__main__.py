@@ -1,7 +1,7 @@
 """``python -m wok [--watch=all|jit] script.py args...`` or ``... -m module args...``
 
-Runs a program as ``python`` does. With ``--watch=all`` every function is watched; with ``--watch=jit``
-(the default) only what the program itself puts under ``wok.jit``.
+Runs a program as ``python`` does. With ``--watch=all`` every function is watched; with
+``--watch=jit`` (the default) only what the program itself puts under ``wok.jit``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _usage(message: str = "") -> NoReturn:
 
 
 def _run_script(path: str) -> None:
-    """As ``python path``: in a fresh ``__main__``, with the script's folder first in ``sys.path``."""
+    """As ``python path``: in a fresh ``__main__``, the script's folder first in ``sys.path``."""
     path = os.path.abspath(path)
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.path.insert(0, path)

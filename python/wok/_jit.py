@@ -33,16 +33,17 @@ def jit(
 def jit(function=None, *, fullgraph=False, dynamic=None, numerics="strict"):
     """Watches ``function``: its tensor computation is compiled while it runs.
 
-    Works as a decorator with and without arguments, on functions, methods (static and class methods in
-    either order of decorators), generators, coroutines, callable objects and ``torch.nn.Module``
+    Works as a decorator with and without arguments, on functions, methods (static and class methods
+    in either order of decorators), generators, coroutines, callable objects and ``torch.nn.Module``
     instances. Functions that it calls are watched too, while it runs.
 
     Args:
-        function: What to watch. A module gives a module that shares all state with it: an instance of a
-            subclass of its class with the same ``__dict__``, so parameters, buffers, hooks, ``train()``
-            and ``state_dict()`` are those of the original. The original itself stays unwatched.
-        fullgraph: Raise :class:`wok.BreakError` where capture breaks off before the return, instead of
-            leaving the rest to CPython. The message names file, line and reason.
+        function: What to watch. A module gives a module that shares all state with it: an instance
+            of a subclass of its class with the same ``__dict__``, so parameters, buffers, hooks,
+            ``train()`` and ``state_dict()`` are those of the original. The original itself stays
+            unwatched.
+        fullgraph: Raise :class:`wok.BreakError` where capture breaks off before the return, instead
+            of leaving the rest to CPython. The message names file, line and reason.
         dynamic: None: an extent or Python number that changes becomes dynamic at its second value.
             True: at once. False: never, each value gets its own code.
         numerics: ``"strict"``: every operation rounds as eager does.
@@ -70,7 +71,8 @@ def _jit(function: Any, *, options: dict[str, Any]) -> Any:
         return type(function)(_jit(function.__func__, options=options))
     if inspect.isclass(function):
         raise TypeError(
-            f"wok.jit works on functions and instances; decorate the methods of {function.__qualname__} instead"
+            "wok.jit works on functions and instances; "
+            f"decorate the methods of {function.__qualname__} instead"
         )
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
@@ -107,18 +109,19 @@ def _rebuild(callable_: Any, kind: str, fullgraph: bool, dynamic: int) -> Any:
 
 
 def disable(function: F) -> F:
-    """Marks ``function``: it is never captured, and where a watched function calls it, nothing is watched
-    until it returns.
+    """Marks ``function``: it is never captured, and where a watched function calls it, nothing is
+    watched until it returns.
 
-    A call of it is a break. A Python function (or a method's function) is marked itself and returned;
-    any other callable is wrapped.
+    A call of it is a break. A Python function (or a method's function) is marked itself and
+    returned; any other callable is wrapped.
     """
     if isinstance(function, (staticmethod, classmethod)):
         disable(function.__func__)
         return function
     if inspect.isclass(function):
         raise TypeError(
-            f"wok.disable works on functions and instances; disable the methods of {function.__qualname__} instead"
+            "wok.disable works on functions and instances; "
+            f"disable the methods of {function.__qualname__} instead"
         )
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
@@ -138,7 +141,7 @@ def stats() -> dict[str, int]:
     """Counters since the start of the process or the last :func:`reset`.
 
     Among them: ``subgraphs`` and ``kernels`` compiled, guard ``hits`` and ``misses``, ``breaks``,
-    ``ops_compiled`` and ``ops_eager`` (tensor operations run in compiled code and outside of it), and
-    what the frame evaluator did (``frames``, ``traps``, ``arrivals``, ...).
+    ``ops_compiled`` and ``ops_eager`` (tensor operations run in compiled code and outside of it),
+    and what the frame evaluator did (``frames``, ``traps``, ``arrivals``, ...).
     """
     return native.stats() if native is not None else {}

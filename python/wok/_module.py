@@ -12,7 +12,7 @@ _OPTIONS = "_wok_options"
 
 
 def _own_function(function: types.FunctionType) -> types.FunctionType:
-    """A copy of ``function`` with code of its own, so that what is captured at its entry is its own."""
+    """A copy of ``function`` with code of its own: what is captured at its entry is its own."""
     copy = types.FunctionType(
         function.__code__.replace(),
         function.__globals__,

@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 native: Any = None
-"""The module ``wok._wok``; None where Wok cannot work and ``wok.jit`` leaves functions as they are."""
+"""The module ``wok._wok``; None where Wok cannot work and ``wok.jit`` changes nothing."""
 
 _reason = ""
 _warned = False

@@ -80,7 +80,8 @@ class Report:
     def __str__(self) -> str:
         operations = sum(len(subgraph.ops) for subgraph in self.subgraphs)
         lines = [
-            f"{len(self.subgraphs)} subgraphs with {operations} operations, {len(self.breaks)} breaks"
+            f"{len(self.subgraphs)} subgraphs with {operations} operations, "
+            f"{len(self.breaks)} breaks"
         ]
         for number, subgraph in enumerate(self.subgraphs, 1):
             lines.append(f"subgraph {number}: {subgraph}")

@@ -384,7 +384,7 @@ def test_a_million_calls_without_frames():
 
 
 def test_without_the_known_layout():
-    """The same through DLPack and Python's attributes: what a version of PyTorch gets that is not known."""
+    """The same through DLPack and Python's attributes, as with an unknown version of PyTorch."""
     script = """
 import torch, wok
 f = wok.jit(lambda t: (t * 2 + 1, t.T, t.sum()))

@@ -1,7 +1,7 @@
 """A compiled subgraph runs only while everything that it assumed holds.
 
-Each test calls a function until it is compiled, changes one property, and expects eager's result and a
-lookup that missed (or, for what is answered another way, no compiled run).
+Each test calls a function until it is compiled, changes one property, and expects eager's result
+and a lookup that missed (or, for what is answered another way, no compiled run).
 """
 
 import gc

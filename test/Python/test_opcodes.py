@@ -27,7 +27,7 @@ def effect(name, argument, jump=False):
 @pytest.mark.parametrize("name", [name for name in TABLE if name not in ("PRECALL", "CALL")])
 def test_stack_effect(name):
     number = opcode.opmap[name]
-    # Each format of BUILD_SLICE, RAISE_VARARGS and so on, and some arguments that need EXTENDED_ARG.
+    # Each format of BUILD_SLICE, RAISE_VARARGS and so on, and some that need EXTENDED_ARG.
     arguments = [None] if number < opcode.HAVE_ARGUMENT else [0, 1, 2, 3, 5, 8, 300]
     for argument in arguments:
         for jump in (False, True):
@@ -65,7 +65,7 @@ def test_what_ends_a_straight_line():
 
 
 def codes():
-    """Code objects of all kinds: a few modules of the standard library with what is nested in them."""
+    """Code objects of all kinds: modules of the standard library with what is nested in them."""
     import argparse
     import asyncio.tasks
     import contextlib

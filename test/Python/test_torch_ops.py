@@ -184,7 +184,9 @@ def test_power_of_tensors(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "shapes", [((3, 5), (5,)), ((3, 1), (1, 5)), ((2, 1, 4), (3, 1)), ((0, 3), (3,)), ((1,), (0,))], ids=str
+    "shapes",
+    [((3, 5), (5,)), ((3, 1), (1, 5)), ((2, 1, 4), (3, 1)), ((0, 3), (3,)), ((1,), (0,))],
+    ids=str,
 )  # fmt: skip
 def test_broadcast(shapes, engine):
     agree(

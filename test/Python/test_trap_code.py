@@ -21,7 +21,7 @@ def arm(request):
 
 
 def both(function, *args):
-    """What `function` does without Wok and with it: (result or exception, lines of the traceback)."""
+    """What `function` does without Wok and with it: (result or exception, traceback's lines)."""
 
     def outcome(callable_):
         try:
@@ -257,7 +257,7 @@ def test_the_functions_above_cover_the_instructions():
 
     for function in FUNCTIONS:
         walk(function.__code__)
-    # Left: module and class bodies, interactive and async instructions (test_coroutines of CPython).
+    # Left: module and class bodies, interactive and async instructions (CPython's own tests).
     missing = set(_wok._opcode_table()) - seen
     assert len(missing) < 35, missing
 

@@ -113,8 +113,7 @@ PyObject *statistics();
 void beginRecording();
 PyObject *endRecording();
 
-//===--- What the frame evaluator's side offers
-//----------------------------===//
+//===--- What the frame evaluator's side offers ---------------------------===//
 
 /// `wok.BreakError`, which `fullgraph=True` raises at a break. Borrowed; null
 /// with an exception set if there is no memory for it.

@@ -83,8 +83,7 @@ public:
   bool wantsRestart() { return capture.internal().restart; }
 
 private:
-  //===--- Control (Evaluator.cpp)
-  //------------------------------------------===//
+  //===--- Control (Evaluator.cpp) ----------------------------------------===//
 
   /// The outer frame as it was before an instruction.
   struct Checkpoint {
@@ -118,8 +117,7 @@ private:
   /// An object's name for a break's detail.
   static std::string nameOf(PyObject *object);
 
-  //===--- Locals, globals, cells (EvaluatorNames.cpp)
-  //----------------------===//
+  //===--- Locals, globals, cells (EvaluatorNames.cpp) --------------------===//
 
   Value &local(uint32_t slot);
   bool storeLocal(uint32_t slot, Value value);
@@ -134,8 +132,7 @@ private:
   /// The value of an exact str in a Known dict; Null if it has none.
   std::optional<Value> dictValue(Value dict, PyObject *key);
 
-  //===--- Attributes (EvaluatorAttributes.cpp)
-  //-----------------------------===//
+  //===--- Attributes (EvaluatorAttributes.cpp) ---------------------------===//
 
   /// What looking up an attribute found, before binding.
   struct Attribute {
@@ -171,8 +168,7 @@ private:
   bool loadMethod(Value object, PyObject *name);
   bool storeAttribute(Value object, PyObject *name, Value value);
 
-  //===--- Arithmetic and tests (EvaluatorFold.cpp)
-  //-------------------------===//
+  //===--- Arithmetic and tests (EvaluatorFold.cpp) -----------------------===//
 
   std::optional<Value> binary(int nbOperator, Value lhs, Value rhs);
   std::optional<Value> compare(int pyCompare, Value lhs, Value rhs);
@@ -187,8 +183,7 @@ private:
   bool storeSubscript(Value container, Value index, Value value);
   std::optional<Value> format(Value value, Value spec, int conversion);
 
-  //===--- Containers and iteration (EvaluatorContainers.cpp)
-  //---------------===//
+  //===--- Containers and iteration (EvaluatorContainers.cpp) -------------===//
 
   /// All items that iterating over `value` gives.
   std::optional<std::vector<Value>> itemsOf(Value value);
@@ -208,8 +203,7 @@ private:
                                        const Arguments &arguments);
   std::optional<std::vector<int64_t>> sliceIndices(Value slice, int64_t length);
 
-  //===--- Calls (EvaluatorCalls.cpp)
-  //---------------------------------------===//
+  //===--- Calls (EvaluatorCalls.cpp) -------------------------------------===//
 
   /// Calls `callable`: pushes its result, or a frame that will.
   bool call(Value callable, Arguments arguments);
@@ -237,8 +231,7 @@ private:
   bool returnValue(Value value);
   std::optional<bool> isInstance(Value object, Value type);
 
-  //===--- The exit (EvaluatorExit.cpp)
-  //-------------------------------------===//
+  //===--- The exit (EvaluatorExit.cpp) -----------------------------------===//
 
   /// Whether every value of the outer frame can be made at an exit here.
   bool canExit(const Frame &outer) const;

@@ -439,8 +439,7 @@ PyObject *evaluateFrame(PyThreadState *ts, _PyInterpreterFrame *frame,
   return chain(thread, ts, frame, throwFlag);
 }
 
-//===--- Audit hook and getter
-//----------------------------------------------===//
+//===--- Audit hook and getter --------------------------------------------===//
 
 bool auditSelfTest = false;
 
@@ -473,8 +472,7 @@ void forkedChild() {
 
 } // namespace
 
-//===--- Interface
-//----------------------------------------------------------===//
+//===--- Interface --------------------------------------------------------===//
 
 HookWindow::HookWindow() {
   ThreadState &thread = threadState;

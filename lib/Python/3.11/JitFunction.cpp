@@ -22,7 +22,8 @@ namespace {
 
 /// A callable around another one; one layout for the three types.
 struct Wrapper {
-  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
   /// What is called. A function with options of its own is called by a twin
   /// with code of its own, because options and captures belong to code.
   PyObject *callable;
@@ -55,8 +56,7 @@ struct Wrapper {
   }
 };
 
-//===--- Calls
-//--------------------------------------------------------------===//
+//===--- Calls ------------------------------------------------------------===//
 
 PyObject *callWatched(Wrapper *self, PyObject *const *args, size_t nargsf,
                       PyObject *kwnames) {
@@ -110,8 +110,7 @@ PyObject *callDisabled(PyObject *object, PyObject *const *args, size_t nargsf,
                              kwnames);
 }
 
-//===--- Attributes
-//---------------------------------------------------------===//
+//===--- Attributes -------------------------------------------------------===//
 
 /// What the wrapper does not have itself, the wrapped callable has.
 PyObject *getAttribute(PyObject *object, PyObject *name) {
@@ -196,8 +195,7 @@ PyObject *reduce(PyObject *object, PyObject *) {
 
 PyObject *itself(PyObject *object, PyObject *) { return Py_NewRef(object); }
 
-//===--- Life
-//---------------------------------------------------------------===//
+//===--- Life -------------------------------------------------------------===//
 
 int traverse(PyObject *object, visitproc visit, void *arg) {
   Py_VISIT(Wrapper::from(object)->callable);

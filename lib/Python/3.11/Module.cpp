@@ -52,8 +52,7 @@ PyObject *needsCode(PyObject *object) {
       Py_TYPE(object)->tp_name);
 }
 
-//===--- wok.*
-//----------------------------------------------------------------===//
+//===--- wok.* ------------------------------------------------------------===//
 
 PyObject *jit(PyObject *, PyObject *args, PyObject *keywords) {
   static const char *names[] = {"", "fullgraph", "dynamic", nullptr};
@@ -156,8 +155,7 @@ PyObject *begin(PyObject *, PyObject *) {
 
 PyObject *end(PyObject *, PyObject *) { return endRecording(); }
 
-//===--- For tests
-//------------------------------------------------------------===//
+//===--- For tests --------------------------------------------------------===//
 
 PyObject *opcodeTable(PyObject *, PyObject *) {
   Ref<> table = Ref<>::steal(PyDict_New());
