@@ -1,5 +1,6 @@
 //===- Attributes.cpp - Attributes of tensors and arrays --------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Numpy.h"
 #include "Torch.h"

@@ -1,8 +1,8 @@
 //===- NumpyReduce.cpp - Reductions of NumPy --------------------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Numpy.h"
-#include "Torch.h"
 
 #include <algorithm>
 
@@ -10,12 +10,6 @@ using namespace wok;
 using namespace wok::capture;
 using wok::importer::ExtentId;
 using V = Emitter::V;
-
-static bool mayBeEmpty(Call &call, V v, std::span<const int64_t> dims) {
-  return std::ranges::any_of(dims, [&](int64_t dim) {
-    return call.capture.graph.constantValue(call.emitter.extent(v, dim)) == 0;
-  });
-}
 
 /// Argument `i` as the axes: None for all, an int, or a tuple of ints. An empty
 /// tuple reduces nothing and is left alone.
@@ -77,7 +71,7 @@ std::optional<Value> capture::numpySum(Call &call) {
   result = call.dtype(2, result);
   if (result == DType::I1 || (isMean && !isFloat(result)))
     return call.unsupported("the result's dtype");
-  if (isMean && mayBeEmpty(call, x, dims))
+  if (isMean && isAnyEmpty(call, x, dims))
     return call.unsupported("the mean of nothing"); // NumPy warns.
   DType wide = computeType(result);
   x = e.cast(e.cast(x, result), wide);
@@ -94,7 +88,7 @@ std::optional<Value> capture::numpyExtremum(Call &call) {
   std::vector<int64_t> dims;
   if (!axes(call, 1, e.rank(x), dims))
     return std::nullopt;
-  if (mayBeEmpty(call, x, dims))
+  if (isAnyEmpty(call, x, dims))
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   std::string_view kind = call.detail();
@@ -118,7 +112,7 @@ std::optional<Value> capture::numpyArg(Call &call) {
   if (e.dtype(x) == DType::I1 || e.rank(x) == 0)
     return call.unsupported("a bool or 0-d array");
   std::vector<int64_t> dims = allDims(e.rank(x));
-  if (mayBeEmpty(call, x, dims))
+  if (isAnyEmpty(call, x, dims))
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   V v = Emitter::bad;

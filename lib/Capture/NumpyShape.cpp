@@ -1,8 +1,8 @@
 //===- NumpyShape.cpp - Views, shapes and new arrays in NumPy ---*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Numpy.h"
-#include "Torch.h"
 #include "Views.h"
 
 #include <algorithm>
@@ -14,12 +14,6 @@ using wok::importer::ExtentExpr;
 using wok::importer::ExtentId;
 using V = Emitter::V;
 using Extents = Emitter::Extents;
-
-static std::optional<Value> finishView(Call &call, ViewBuilder &view) {
-  if (call.emitter.failed())
-    return call.giveUp();
-  return view.finish();
-}
 
 static std::optional<Value> fresh(Call &call, V v,
                                   std::vector<uint8_t> layout = {}) {
@@ -70,13 +64,6 @@ std::optional<Value> capture::numpyRavel(Call &call) {
       call.detail() == "copy" ||
       !isContiguous(call.capture, geometryOf(call.capture, call.arg(0)));
   return reshaped(call, flat, copies);
-}
-
-static std::optional<Value> permuted(Call &call,
-                                     std::span<const int64_t> permutation) {
-  ViewBuilder view(call.emitter, call.arg(0));
-  view.permute(permutation);
-  return finishView(call, view);
 }
 
 /// transpose(a, axes), a.transpose(*axes)

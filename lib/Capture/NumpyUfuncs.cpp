@@ -1,8 +1,8 @@
 //===- NumpyUfuncs.cpp - Elementwise functions of NumPy ---------*- C++ -*-===//
 
+#include "Compositions.h"
 #include "Importers.h"
 #include "Numpy.h"
-#include "Torch.h"
 
 #include <cmath>
 
@@ -10,13 +10,6 @@ using namespace wok;
 using namespace wok::capture;
 using wok::importer::ExtentId;
 using V = Emitter::V;
-
-static V unsupported(Emitter &e, std::string_view why) {
-  if (!e.capture.pendingBreak())
-    e.capture.breakHere(BreakInfo::Reason::UnsupportedArgument,
-                        std::string(why));
-  return Emitter::bad;
-}
 
 //===----------------------------------------------------------------------===//
 // Results
@@ -170,36 +163,6 @@ static V powerOf(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
   return e.binary("pow", x, e.number(dtype, *exponent));
 }
 
-static V logicalOf(Emitter &e, std::string_view op, const Operand &a,
-                   const Operand &b) {
-  auto truth = [&](const Operand &operand) {
-    DType dtype = operand.isTensor                      ? operand.dtype
-                  : operand.number == NumberType::Float ? DType::F64
-                                                        : DType::I64;
-    return e.truth(emit(e, operand, dtype));
-  };
-  return e.binary(op, truth(a), truth(b));
-}
-
-static V shiftOf(Emitter &e, std::string_view name, const Operand &a,
-                 const Operand &b, DType dtype) {
-  if (!isInteger(dtype) || b.isTensor)
-    return unsupported(e, "a shift by an array");
-  std::optional<long long> amount = e.capture.asInt(b.value);
-  if (!amount || *amount < 0 ||
-      *amount >= static_cast<long long>(8 * byteWidth(dtype)))
-    return unsupported(e, "the amount of a shift");
-  return e.binary(name, emit(e, a, dtype), e.number(dtype, int64_t{*amount}));
-}
-
-/// fmax, fmin: NaN loses.
-static V ignoreNaN(Emitter &e, std::string_view op, V a, V b) {
-  if (e.failed() || !isFloat(e.dtype(a)))
-    return e.binary(op, a, b);
-  V orA = e.select(e.unary("is_nan", b), a, e.binary(op, a, b));
-  return e.select(e.unary("is_nan", a), b, orA);
-}
-
 static V binaryOf(Emitter &e, std::string_view name, const Operand &a,
                   const Operand &b) {
   Operand operands[] = {a, b};
@@ -246,7 +209,7 @@ static V binaryOf(Emitter &e, std::string_view name, const Operand &a,
   if (name == "pow")
     return powerOf(e, a, b, dtype);
   if (name == "shl" || name == "shr")
-    return shiftOf(e, name, a, b, dtype);
+    return shiftByNumber(e, name, a, b, dtype);
   return unsupported(e, name);
 }
 
@@ -267,7 +230,7 @@ static V productOf(Emitter &e, V a, V b) {
   DType dtype = numpyPromoteTypes(e.dtype(a), e.dtype(b));
   if (dtype == DType::I1)
     return unsupported(e, "bool matrices");
-  return torchMatmul(e, e.cast(a, dtype), e.cast(b, dtype));
+  return matmul(e, e.cast(a, dtype), e.cast(b, dtype));
 }
 
 std::optional<Value> capture::numpyMatmul(Call &call) {

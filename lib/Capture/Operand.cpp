@@ -96,6 +96,14 @@ Operand capture::operandOf(Capture &capture, Value value) {
   return operand;
 }
 
+std::vector<Value> capture::tensorsOf(std::span<const Operand> operands) {
+  std::vector<Value> tensors;
+  for (const Operand &operand : operands)
+    if (operand.isTensor)
+      tensors.push_back(operand.value);
+  return tensors;
+}
+
 Emitter::V capture::emit(Emitter &emitter, const Operand &operand,
                          DType dtype) {
   if (operand.isTensor)

@@ -39,6 +39,8 @@ struct Operand {
 
 /// Describes a bound argument of type T, S or N.
 Operand operandOf(Capture &capture, Value value);
+/// The tensors among operands.
+std::vector<Value> tensorsOf(std::span<const Operand> operands);
 
 /// The operand as a value of `dtype`.
 Emitter::V emit(Emitter &emitter, const Operand &operand, DType dtype);

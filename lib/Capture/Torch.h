@@ -5,8 +5,6 @@
 
 #include "Operand.h"
 
-#include <initializer_list>
-
 namespace wok::capture {
 
 /// The result of a call: a new tensor laid out as eager does for an elementwise
@@ -20,9 +18,6 @@ std::optional<Value> torchFinish(Call &call, Emitter::V v,
 std::optional<Value> torchFinishDense(Call &call, Emitter::V v,
                                       unsigned out = ~0u);
 
-/// The tensors among operands.
-std::vector<Value> tensorsOf(std::span<const Operand> operands);
-
 /// Binary operations by name: add sub mul div floor_divide trunc_divide
 /// remainder fmod pow maximum minimum fmax fmin logical_and logical_or
 /// logical_xor bitwise_and bitwise_or bitwise_xor shl shr eq ne lt le gt ge.
@@ -30,20 +25,9 @@ std::vector<Value> tensorsOf(std::span<const Operand> operands);
 Emitter::V torchBinary(Emitter &emitter, std::string_view name,
                        const Operand &a, const Operand &b);
 
-/// Matrix products of torch.matmul.
-Emitter::V torchMatmul(Emitter &emitter, Emitter::V a, Emitter::V b);
-
 /// Operators of tensors: `name` as for `torchBinary`, or "matmul".
 std::optional<Value> torchOperator(Capture &capture, std::string_view name,
                                    Value lhs, Value rhs, bool inPlace);
-
-/// Wraps a dimension; false, with a break, if it is out of range.
-bool wrapDim(Call &call, int64_t &dim, size_t rank);
-
-/// The dimensions of a reduction: argument `i` (ints, an int, or None for all).
-/// A rank-0 operand has none, whatever was asked.
-bool reductionDims(Call &call, unsigned i, size_t rank,
-                   std::vector<int64_t> &dims);
 
 // Compositions that several importers share, on values of a compute type.
 Emitter::V softmaxOf(Emitter &emitter, Emitter::V x, int64_t dim);

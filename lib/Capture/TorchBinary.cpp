@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compositions.h"
 #include "Torch.h"
 
 #include <cmath>
@@ -82,11 +83,6 @@ static V reducedFloorDivide(Emitter &e, V a, V b) {
   return e.select(e.compare("eq", b, zero), quotient, floor);
 }
 
-static V unsupported(Emitter &e, std::string_view why) {
-  e.capture.breakHere(BreakInfo::Reason::UnsupportedArgument, std::string(why));
-  return Emitter::bad;
-}
-
 /// x multiplied with itself; exact modulo 2^n in whatever order.
 static V integerPower(Emitter &e, V x, int64_t exponent) {
   V result = Emitter::bad;
@@ -155,44 +151,11 @@ static V power(Emitter &e, const Operand &a, const Operand &b, DType dtype) {
   return e.binary("pow", emit(e, a, dtype), emit(e, b, dtype));
 }
 
-/// Shifts by constants within the width of the dtype.
-static V shift(Emitter &e, std::string_view name, const Operand &a,
-               const Operand &b, DType dtype) {
-  if (!isInteger(dtype) || b.isTensor)
-    return unsupported(e, "a shift by a tensor");
-  std::optional<long long> amount = e.capture.asInt(b.value);
-  if (!amount || *amount < 0 ||
-      *amount >= static_cast<long long>(8 * byteWidth(dtype)))
-    return unsupported(e, "the amount of a shift");
-  return e.binary(name, emit(e, a, dtype), e.number(dtype, int64_t{*amount}));
-}
-
-static V logical(Emitter &e, std::string_view op, const Operand &a,
-                 const Operand &b) {
-  auto truth = [&](const Operand &operand) {
-    DType dtype = operand.isTensor                      ? operand.dtype
-                  : operand.number == NumberType::Float ? DType::F64
-                  : operand.number == NumberType::Int   ? DType::I64
-                                                        : DType::I1;
-    return e.truth(emit(e, operand, dtype));
-  };
-  return e.binary(op, truth(a), truth(b));
-}
-
-/// fmax, fmin: NaN loses.
-static V ignoreNaN(Emitter &e, std::string_view op, V a, V b) {
-  if (e.failed() || !isFloat(e.dtype(a)))
-    return e.binary(op, a, b);
-  V both = e.binary(op, a, b);
-  V orA = e.select(e.unary("is_nan", b), a, both);
-  return e.select(e.unary("is_nan", a), b, orA);
-}
-
 V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
                        const Operand &b) {
   Operand both[] = {a, b};
   if (name.starts_with("logical_"))
-    return logical(e, name.substr(8), a, b);
+    return logicalOf(e, name.substr(8), a, b);
 
   DType dtype = torchResultType(e.capture, both);
   auto plain = [&](std::string_view op) {
@@ -252,18 +215,10 @@ V capture::torchBinary(Emitter &e, std::string_view name, const Operand &a,
   if (name == "pow")
     return power(e, a, b, dtype);
   if (name == "shl" || name == "shr")
-    return shift(e, name, a, b, dtype);
+    return shiftByNumber(e, name, a, b, dtype);
   if (name == "fmax" || name == "fmin")
     return ignoreNaN(e, name.substr(1), value(e, a, dtype), value(e, b, dtype));
   return unsupported(e, name);
-}
-
-std::vector<Value> capture::tensorsOf(std::span<const Operand> operands) {
-  std::vector<Value> tensors;
-  for (const Operand &operand : operands)
-    if (operand.isTensor)
-      tensors.push_back(operand.value);
-  return tensors;
 }
 
 std::optional<Value> capture::torchOperator(Capture &capture,
@@ -281,7 +236,7 @@ std::optional<Value> capture::torchOperator(Capture &capture,
       return capture.breakHere(BreakInfo::Reason::WouldRaise, "matmul");
     if (capture.ambient(Ambient::Autocast))
       return capture.breakHere(BreakInfo::Reason::Ambient, "autocast");
-    v = torchMatmul(e, emit(e, lhs), emit(e, rhs));
+    v = matmul(e, emit(e, lhs), emit(e, rhs));
     tensors.clear(); // Row-major, whatever the operands are.
   } else if (reflected && name == "div") {
     // Tensor.__rtruediv__ is reciprocal() * other.

@@ -1,8 +1,8 @@
 //===- TorchJoin.cpp - Tensors put together and rearranged ------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Torch.h"
-#include "Views.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,6 @@
 //===- TorchMatmul.cpp - Matrix products of PyTorch -------------*- C++ -*-===//
 
+#include "Compositions.h"
 #include "Importers.h"
 #include "Torch.h"
 
@@ -19,68 +20,6 @@ static bool autocast(Call &call) {
   return true;
 }
 
-/// [1, ...] or [..., 1] around a vector.
-static V asMatrix(Emitter &e, V v, bool row) {
-  return e.unsqueeze(v, row ? 0 : 1);
-}
-
-static V matmulError(Emitter &e) {
-  e.capture.breakHere(BreakInfo::Reason::WouldRaise, "matmul");
-  return Emitter::bad;
-}
-
-V capture::torchMatmul(Emitter &e, V a, V b) {
-  size_t rankA = e.rank(a), rankB = e.rank(b);
-  if (e.failed() || rankA == 0 || rankB == 0 || e.dtype(a) != e.dtype(b) ||
-      e.dtype(a) == DType::I1)
-    return matmulError(e);
-  bool vectorA = rankA == 1, vectorB = rankB == 1;
-  if (vectorA)
-    a = asMatrix(e, a, true);
-  if (vectorB)
-    b = asMatrix(e, b, false);
-  Extents left = e.extents(a), right = e.extents(b);
-  Extents batchA(left.begin(), left.end() - 2);
-  Extents batchB(right.begin(), right.end() - 2);
-  importer::Graph &graph = e.capture.graph;
-
-  V product;
-  Extents batch;
-  if (batchB.empty()) {
-    // [.., m, k] x [k, n]: one product of [.. * m, k].
-    batch = batchA;
-    Extents folded(left.begin(), left.end() - 1);
-    Extents flat = {e.build.elementCount(folded), left.back()};
-    product = e.contract(e.reshape(a, flat), b);
-  } else {
-    std::optional<Extents> common =
-        e.build.broadcastExtents(std::vector<Extents>{batchA, batchB});
-    if (!common) {
-      for (const Extents &shape : {batchA, batchB})
-        for (ExtentId id : shape)
-          if (graph.extent(id).kind != importer::ExtentExpr::Kind::Constant)
-            e.capture.asConstant(id);
-      return matmulError(e);
-    }
-    batch = *common;
-    auto spread = [&](V v, const Extents &matrix) {
-      Extents whole = batch;
-      whole.insert(whole.end(), matrix.end() - 2, matrix.end());
-      v = e.broadcastTo(v, whole);
-      Extents flat = {e.build.elementCount(batch), matrix[matrix.size() - 2],
-                      matrix.back()};
-      return e.reshape(v, flat);
-    };
-    product = e.contract(spread(a, left), spread(b, right));
-  }
-  Extents result = batch;
-  if (!vectorA)
-    result.push_back(left[left.size() - 2]);
-  if (!vectorB)
-    result.push_back(right.back());
-  return e.reshape(product, result);
-}
-
 /// matmul, mm, bmm, mv, dot: (input, other, *, out). The detail is the ranks
 /// that the operands must have; empty for any.
 std::optional<Value> capture::torchMatmulCall(Call &call) {
@@ -95,7 +34,7 @@ std::optional<Value> capture::torchMatmulCall(Call &call) {
                                   call.bound.name);
   if (ranks == "33" && e.extent(a, 0) != e.extent(b, 0))
     return call.unsupported("batches");
-  return torchFinishDense(call, torchMatmul(e, a, b), 2);
+  return torchFinishDense(call, matmul(e, a, b), 2);
 }
 
 /// beta * input + alpha * product.
@@ -127,7 +66,7 @@ std::optional<Value> capture::torchAddMatmul(Call &call) {
   double beta = call.real(3, 1), alpha = call.real(4, 1);
   if (ranks == "33" && e.extent(a, 0) != e.extent(b, 0))
     return call.unsupported("batches");
-  V product = torchMatmul(e, a, b);
+  V product = matmul(e, a, b);
   if (e.failed() || product == Emitter::bad)
     return call.giveUp();
   // The input broadcasts to the product, never the other way.
@@ -203,7 +142,7 @@ std::optional<Value> capture::torchAttention(Call &call) {
   }
   std::vector<int64_t> swap = allDims(rank);
   std::swap(swap[rank - 1], swap[rank - 2]);
-  V scores = torchMatmul(e, e.mul(q, scale), e.transpose(k, swap));
+  V scores = matmul(e, e.mul(q, scale), e.transpose(k, swap));
   if (call.boolean(5)) {
     if (call.has(3))
       return call.unsupported("a mask that is causal too");
@@ -230,6 +169,6 @@ std::optional<Value> capture::torchAttention(Call &call) {
     V masked = e.compare("eq", greatest, e.number(DType::F32, -INFINITY));
     weights = e.select(masked, e.number(DType::F32, 0), weights);
   }
-  V result = torchMatmul(e, weights, v);
+  V result = matmul(e, weights, v);
   return torchFinishDense(call, result);
 }

@@ -1,5 +1,6 @@
 //===- TorchNN.cpp - Layers of torch.nn.functional --------------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Torch.h"
 

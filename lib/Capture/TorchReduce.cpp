@@ -1,5 +1,6 @@
 //===- TorchReduce.cpp - Reductions of PyTorch ------------------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Torch.h"
 
@@ -9,45 +10,6 @@
 using namespace wok;
 using namespace wok::capture;
 using V = Emitter::V;
-
-bool capture::wrapDim(Call &call, int64_t &dim, size_t rank) {
-  int64_t limit = std::max<int64_t>(static_cast<int64_t>(rank), 1);
-  if (dim < -limit || dim >= limit) {
-    call.capture.breakHere(BreakInfo::Reason::WouldRaise, call.bound.name);
-    return false;
-  }
-  if (dim < 0)
-    dim += limit;
-  return true;
-}
-
-bool capture::reductionDims(Call &call, unsigned i, size_t rank,
-                            std::vector<int64_t> &dims) {
-  if (call.has(i) && !call.integerItems(i, dims))
-    return false;
-  for (int64_t &dim : dims)
-    if (!wrapDim(call, dim, rank))
-      return false;
-  std::vector<int64_t> sorted = dims;
-  std::ranges::sort(sorted);
-  if (std::ranges::adjacent_find(sorted) != sorted.end()) {
-    call.capture.breakHere(BreakInfo::Reason::WouldRaise, call.bound.name);
-    return false;
-  }
-  // No dimensions mean all of them.
-  if (dims.empty())
-    dims = allDims(rank);
-  if (rank == 0)
-    dims.clear();
-  return true;
-}
-
-/// Whether a dimension that is reduced is, or may be, empty.
-static bool mayBeEmpty(Call &call, V v, std::span<const int64_t> dims) {
-  return std::ranges::any_of(dims, [&](int64_t dim) {
-    return call.capture.graph.constantValue(call.emitter.extent(v, dim)) == 0;
-  });
-}
 
 /// The dtype that a sum or product is computed in and returned as.
 static std::optional<DType> sumDtype(Call &call, V x, unsigned dtypeArgument) {
@@ -110,7 +72,7 @@ std::optional<Value> capture::torchExtremum(Call &call) {
   std::vector<int64_t> dims;
   if (!reductionDims(call, 1, e.rank(x), dims))
     return std::nullopt;
-  if (mayBeEmpty(call, x, dims))
+  if (isAnyEmpty(call, x, dims))
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   // The dialect reduces bools by any and all.
@@ -154,7 +116,7 @@ std::optional<Value> capture::torchMaxMin(Call &call) {
   std::string_view reduction = !isBool ? kind : kind == "max" ? "any" : "all";
   if (call.overload() == 0) {
     std::vector<int64_t> dims = allDims(e.rank(x));
-    if (mayBeEmpty(call, x, dims))
+    if (isAnyEmpty(call, x, dims))
       return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                     call.bound.name);
     return torchFinishDense(call, e.reduce(reduction, x, dims));
@@ -164,7 +126,7 @@ std::optional<Value> capture::torchMaxMin(Call &call) {
     return std::nullopt;
   if (e.rank(x) == 0 || isBool)
     return call.unsupported("a scalar or a bool tensor");
-  if (mayBeEmpty(call, x, std::span(&dim, 1)))
+  if (isAnyEmpty(call, x, std::span(&dim, 1)))
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   bool keep = call.boolean(2);
@@ -179,7 +141,7 @@ std::optional<Value> capture::torchArg(Call &call) {
   if (e.dtype(x) == DType::I1)
     return call.unsupported("a bool tensor");
   std::vector<int64_t> dims = allDims(e.rank(x));
-  if (mayBeEmpty(call, x, dims))
+  if (isAnyEmpty(call, x, dims))
     return call.capture.breakHere(BreakInfo::Reason::WouldRaise,
                                   call.bound.name);
   if (e.rank(x) == 0)
@@ -299,7 +261,7 @@ std::optional<Value> capture::torchSoftmax(Call &call) {
   if (e.rank(x) == 0)
     return call.unsupported("a scalar");
   std::span<const int64_t> dims(&dim, 1);
-  if (mayBeEmpty(call, x, dims))
+  if (isAnyEmpty(call, x, dims))
     return call.unsupported("an empty dimension");
   x = e.cast(x, computeType(result));
   V v = call.detail() == "log" ? logSoftmaxOf(e, x, dim) : softmaxOf(e, x, dim);
@@ -318,7 +280,7 @@ std::optional<Value> capture::torchLogSumExp(Call &call) {
   input = e.cast(input, dtype);
   if (!reductionDims(call, 1, e.rank(input), dims))
     return std::nullopt;
-  if (mayBeEmpty(call, input, dims))
+  if (isAnyEmpty(call, input, dims))
     return call.unsupported("an empty dimension");
   bool keep = call.boolean(2);
   // An infinite maximum is taken as 0, so that its own exp is what decides.
@@ -356,7 +318,7 @@ std::optional<Value> capture::torchNorm(Call &call) {
     v = e.unary("sqrt", e.reduce("sum", e.mul(x, x), dims, keep));
   else if (order == 1)
     v = e.reduce("sum", e.unary("abs", x), dims, keep);
-  else if (std::isinf(order) && !mayBeEmpty(call, x, dims))
+  else if (std::isinf(order) && !isAnyEmpty(call, x, dims))
     v = e.reduce(order > 0 ? "max" : "min", e.unary("abs", x), dims, keep);
   else
     return call.unsupported("the order of the norm");

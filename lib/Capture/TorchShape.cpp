@@ -1,5 +1,6 @@
 //===- TorchShape.cpp - Views and shapes in PyTorch -------------*- C++ -*-===//
 
+#include "Dims.h"
 #include "Importers.h"
 #include "Torch.h"
 #include "Views.h"
@@ -16,12 +17,6 @@ using Extents = Emitter::Extents;
 
 static size_t rankOf(Call &call, unsigned i = 0) {
   return call.emitter.rank(call.capture.tensorRow(call.arg(i)).value);
-}
-
-static std::optional<Value> finishView(Call &call, ViewBuilder &view) {
-  if (call.emitter.failed())
-    return call.giveUp();
-  return view.finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,28 +95,6 @@ std::optional<Value> capture::torchUnflatten(Call &call) {
 //===----------------------------------------------------------------------===//
 // Permutations
 //===----------------------------------------------------------------------===//
-
-static std::optional<Value> permuted(Call &call,
-                                     std::span<const int64_t> permutation) {
-  ViewBuilder view(call.emitter, call.arg(0));
-  view.permute(permutation);
-  return finishView(call, view);
-}
-
-static bool wrapDims(Call &call, std::vector<int64_t> &dims, size_t rank) {
-  std::vector<bool> seen(rank);
-  for (int64_t &dim : dims) {
-    if (!wrapDim(call, dim, rank))
-      return false;
-    if (rank > 0 && seen[dim]) {
-      call.capture.breakHere(BreakInfo::Reason::WouldRaise, call.bound.name);
-      return false;
-    }
-    if (rank > 0)
-      seen[dim] = true;
-  }
-  return true;
-}
 
 /// permute(input, *dims)
 std::optional<Value> capture::torchPermute(Call &call) {

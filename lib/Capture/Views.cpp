@@ -148,6 +148,19 @@ Value ViewBuilder::finish() {
   return capture.tensor(std::move(row));
 }
 
+std::optional<Value> capture::finishView(Call &call, ViewBuilder &view) {
+  if (call.emitter.failed())
+    return call.giveUp();
+  return view.finish();
+}
+
+std::optional<Value> capture::permuted(Call &call,
+                                       std::span<const int64_t> permutation) {
+  ViewBuilder view(call.emitter, call.arg(0));
+  view.permute(permutation);
+  return finishView(call, view);
+}
+
 //===----------------------------------------------------------------------===//
 // Extents
 //===----------------------------------------------------------------------===//

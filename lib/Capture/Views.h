@@ -57,6 +57,12 @@ private:
   Geometry geometry;
 };
 
+/// What a call that makes a view returns: the view, or the break of what
+/// failed.
+std::optional<Value> finishView(Call &call, ViewBuilder &view);
+/// A view of argument 0 with its dimensions in another order.
+std::optional<Value> permuted(Call &call, std::span<const int64_t> permutation);
+
 /// Replaces the extent at `inferred` (if >= 0) by what is left of the count of
 /// `from`. False if that does not divide, or is not known to.
 bool inferExtent(Emitter &emitter, std::span<const importer::ExtentId> from,

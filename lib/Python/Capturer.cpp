@@ -23,28 +23,6 @@ using runtime::Counter;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-int64_t nanosecondsSince(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
-                                                              start)
-      .count();
-}
-
-/// The cyclic collector is off while a capture looks: it may run finalizers,
-/// and these anything.
-class CollectorPause {
-public:
-  CollectorPause() : wasOn(PyGC_Disable()) {}
-  ~CollectorPause() {
-    if (wasOn)
-      PyGC_Enable();
-  }
-
-private:
-  bool wasOn;
-};
-
 /// One warning, that never becomes an exception of the program.
 void warn(const std::string &text) {
   PendingException pending;
@@ -142,7 +120,6 @@ Captured Capturer::run() {
 
   CaptureOutcome outcome;
   try {
-    CollectorPause pause;
     outcome = captureAt(frame, state.history);
   } catch (const std::exception &failure) { // No memory.
     PyErr_Clear();

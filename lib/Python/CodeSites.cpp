@@ -2,7 +2,7 @@
 
 #include "CodeSites.h"
 
-#include "3.11/Bytecode.h"
+#include "3.11/CodeObject.h"
 
 #include "wok/Capture/Tensors.h"
 #include "wok/Compiler/Compiler.h"
@@ -60,18 +60,7 @@ bool isWorthWatching(const Bytecode &bytecode) {
 CodeSites::CodeSites(PyCodeObject *code, const JitOptions &options)
     : options(options) {
   allCodeSites().insert(this);
-  Ref<> bytes = Ref<>::steal(PyCode_GetCode(code));
-  if (!bytes) {
-    PyErr_Clear();
-    return;
-  }
-  auto span = [](PyObject *object) {
-    return std::span<const uint8_t>(
-        reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(object)),
-        static_cast<size_t>(PyBytes_GET_SIZE(object)));
-  };
-  std::optional<Bytecode> bytecode =
-      Bytecode::decode(span(bytes), span(code->co_exceptiontable));
+  std::optional<Bytecode> bytecode = decodeCode(code);
   if (!bytecode || bytecode->entry() < 0 || !isWorthWatching(*bytecode))
     return;
   entry = bytecode->entry();

@@ -19,14 +19,6 @@ using runtime::RunResult;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-int64_t nanosecondsSince(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
-                                                              start)
-      .count();
-}
-
 /// Which guards failed, for those who listen.
 void emitMiss(const runtime::Lookup<FrameModel> &lookup, PyCodeObject *code) {
   if (!runtime::EventStream::listening())

@@ -18,7 +18,6 @@
 namespace wok::python {
 
 using namespace capture;
-using runtime::dynamicExtent;
 using runtime::RunBuffers;
 
 namespace {
@@ -486,8 +485,7 @@ static bool setItem(PyObject *container, PyObject *key, PyObject *value) {
   return false;
 }
 
-bool FrameModel::apply(const Exit &plan, const Effect &effect,
-                       Outputs &outputs) {
+bool FrameModel::apply(const Effect &effect, Outputs &outputs) {
   auto object = [&](RecipeId id) {
     return id == noRecipe ? nullptr : outputs.made[id];
   };
@@ -527,7 +525,7 @@ bool FrameModel::commit(const Exit &plan, Register *registers,
       return false;
 
   for (const Effect &effect : exit.effects)
-    if (!apply(plan, effect, outputs)) {
+    if (!apply(effect, outputs)) {
       if (!PyErr_Occurred())
         PyErr_SetString(PyExc_SystemError,
                         "wok: an effect could not be replayed");

@@ -88,7 +88,7 @@ private:
                  Outputs &outputs);
   bool allocateOutput(const Exit &plan, uint32_t number, DType dtype,
                       const int64_t *extents, size_t rank, Outputs &outputs);
-  bool apply(const Exit &plan, const capture::Effect &effect, Outputs &outputs);
+  bool apply(const capture::Effect &effect, Outputs &outputs);
   int64_t extent(const Exit &plan, importer::ExtentId id) const {
     return plan.guards->extent(id, state.symbols.data());
   }

@@ -5,10 +5,20 @@
 
 #include "FrameModel.h"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace wok::python {
+
+/// What costs are measured by.
+using Clock = std::chrono::steady_clock;
+
+inline int64_t nanosecondsSince(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
+                                                              start)
+      .count();
+}
 
 /// What happens on one thread between `beginRecording` and `endRecording`.
 /// Needs the GIL.

@@ -56,7 +56,8 @@ struct CaptureOutcome {
 };
 
 /// Evaluates symbolically from the site at which `frame` stands. Runs no Python
-/// code of the program, changes nothing, keeps the GIL; sets no exception.
+/// code of the program, changes nothing, keeps the GIL; sets no exception. The
+/// cyclic collector, which may run finalizers, is off meanwhile.
 /// `history` gets what was seen, for the next capture at this site: an int,
 /// float or extent that differs from the value of an earlier capture becomes
 /// symbolic. Needs the GIL.

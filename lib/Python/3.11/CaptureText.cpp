@@ -1,7 +1,8 @@
 //===- CaptureText.cpp - Captures as text, for tests ----------------------===//
 
 #include "CaptureText.h"
-#include "Bytecode.h"
+
+#include "CodeObject.h"
 
 #include "wok/Capture/Tensors.h"
 #include "wok/Python/Evaluator.h"
@@ -16,15 +17,7 @@ static bool makeFrame(PyFunctionObject *function, PyObject *args,
                       std::vector<Ref<>> &slots, std::vector<PyObject *> &raw,
                       FrameView &view) {
   auto *code = reinterpret_cast<PyCodeObject *>(function->func_code);
-  auto text = Ref<>::steal(PyCode_GetCode(code));
-  if (!text)
-    return false;
-  auto span = [](PyObject *bytes) {
-    return std::span(
-        reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(bytes)),
-        static_cast<size_t>(PyBytes_GET_SIZE(bytes)));
-  };
-  auto bytecode = Bytecode::decode(span(text), span(code->co_exceptiontable));
+  std::optional<Bytecode> bytecode = decodeCode(code);
   if (!bytecode || bytecode->entry() < 0 ||
       PyTuple_GET_SIZE(args) != code->co_argcount || code->co_kwonlyargcount ||
       (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS))) {

@@ -2,6 +2,8 @@
 
 #include "Evaluator.h"
 
+#include "CodeObject.h"
+
 #include <opcode.h>
 
 #include <algorithm>
@@ -42,18 +44,7 @@ const Bytecode *Evaluator::decode(PyCodeObject *code) {
   if (!isNew)
     return entry->second.get();
   capture.sources.hold(reinterpret_cast<PyObject *>(code));
-  auto bytes = capture::Ref<>::steal(PyCode_GetCode(code));
-  if (!bytes) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  auto span = [](PyObject *object) {
-    return std::span(
-        reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(object)),
-        static_cast<size_t>(PyBytes_GET_SIZE(object)));
-  };
-  if (auto bytecode =
-          Bytecode::decode(span(bytes), span(code->co_exceptiontable)))
+  if (std::optional<Bytecode> bytecode = decodeCode(code))
     entry->second = std::make_unique<Bytecode>(std::move(*bytecode));
   return entry->second.get();
 }
@@ -616,19 +607,22 @@ bool Evaluator::dispatch(const Instruction &instruction) {
 
 namespace {
 /// The cyclic collector runs finalizers inside of allocations.
-struct NoCollection {
-  NoCollection() : was(PyGC_Disable()) {}
-  ~NoCollection() {
-    if (was)
+class CollectorPause {
+public:
+  CollectorPause() : wasOn(PyGC_Disable()) {}
+  ~CollectorPause() {
+    if (wasOn)
       PyGC_Enable();
   }
-  int was;
+
+private:
+  bool wasOn;
 };
 } // namespace
 
 CaptureOutcome captureAt(const FrameView &frame,
                          capture::SiteHistory &history) {
-  NoCollection noCollection;
+  CollectorPause collector;
   capture::PendingException pending;
   // Each restart makes one more number static.
   for (int attempt = 0; attempt < 16; ++attempt) {

@@ -14,8 +14,6 @@
 
 namespace wok::python {
 
-using capture::BorrowedRef;
-using capture::PendingException;
 using capture::Ref;
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "Registry.h"
 
+#include "CodeObject.h"
 #include "HostCounters.h"
 
 #include <algorithm>
@@ -51,17 +52,7 @@ bool hasTensorLibrary() {
 }
 
 std::shared_ptr<const Bytecode> decode(PyCodeObject *code) {
-  Ref<> bytes = Ref<>::steal(PyCode_GetCode(code));
-  if (!bytes || !PyBytes_Check(bytes.get()) || !code->co_exceptiontable) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  auto span = [](PyObject *object) {
-    return std::span(
-        reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(object)),
-        static_cast<size_t>(PyBytes_GET_SIZE(object)));
-  };
-  auto decoded = Bytecode::decode(span(bytes), span(code->co_exceptiontable));
+  std::optional<Bytecode> decoded = decodeCode(code);
   if (!decoded || decoded->entry() < 0)
     return nullptr;
   return std::make_shared<const Bytecode>(std::move(*decoded));
