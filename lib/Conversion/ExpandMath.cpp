@@ -49,7 +49,9 @@ public:
     int64_t lanes = 1;
     if (auto vector = dyn_cast<VectorType>(type))
       lanes = vector.getNumElements();
-    std::string name = ("wok_" + base + "_" + Twine(lanes)).str();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    std::string name =
+        ("wok_" + base + "_" + Twine(lanes) + "xf" + Twine(width)).str();
     func::FuncOp function = declare(name, signature);
     if (!function.isExternal())
       return function;
@@ -93,10 +95,8 @@ public:
 private:
   Value expandFunction(Operation *op);
   Value expandConversion(Operation *op);
-  Value expandFloat(Operation *op, Emitter &emitter);
-  Value expandDouble(Operation *op, Emitter &emitter);
-  Value callPerLane(Operation *op, StringRef name, Emitter &emitter);
-  Value trigonometricOf(Trigonometric function, Value operand,
+  Value callPerLane(StringRef name, ValueRange operands, Emitter &emitter);
+  Value trigonometricOf(Trigonometric function, StringRef name, Value operand,
                         Emitter &emitter);
   Value powerOf(Value base, Value exponent, Emitter &emitter);
 
@@ -159,12 +159,10 @@ Value Expander::expandFunction(Operation *op) {
     Value root = math::SqrtOp::create(builder, op->getLoc(), op->getOperand(0));
     return (1.0 / emitter.wrap(root)).value;
   }
-  return emitter.isDouble() ? expandDouble(op, emitter)
-                            : expandFloat(op, emitter);
-}
-
-Value Expander::expandFloat(Operation *op, Emitter &emitter) {
   auto x = [&] { return emitter.wrap(op->getOperand(0)); };
+  auto trigonometric = [&](Trigonometric function, StringRef name) {
+    return trigonometricOf(function, name, op->getOperand(0), emitter);
+  };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp) { return exp(x()).value; })
       .Case([&](math::Exp2Op) { return exp2(x()).value; })
@@ -175,66 +173,56 @@ Value Expander::expandFloat(Operation *op, Emitter &emitter) {
       .Case([&](math::Log1pOp) { return log1p(x()).value; })
       .Case([&](math::TanhOp) { return tanh(x()).value; })
       .Case([&](math::ErfOp) { return erf(x()).value; })
-      .Case([&](math::SinOp) {
-        return trigonometricOf(Trigonometric::Sin, op->getOperand(0), emitter);
-      })
-      .Case([&](math::CosOp) {
-        return trigonometricOf(Trigonometric::Cos, op->getOperand(0), emitter);
-      })
-      .Case([&](math::TanOp) {
-        return trigonometricOf(Trigonometric::Tan, op->getOperand(0), emitter);
-      })
+      .Case(
+          [&](math::SinOp) { return trigonometric(Trigonometric::Sin, "sin"); })
+      .Case(
+          [&](math::CosOp) { return trigonometric(Trigonometric::Cos, "cos"); })
+      .Case(
+          [&](math::TanOp) { return trigonometric(Trigonometric::Tan, "tan"); })
       .Case([&](math::PowFOp pow) {
         return powerOf(pow.getLhs(), pow.getRhs(), emitter);
       })
       .Default(Value());
 }
 
-Value Expander::expandDouble(Operation *op, Emitter &emitter) {
-  auto x = [&] { return emitter.wrap(op->getOperand(0)); };
-  auto call = [&](StringRef name) { return callPerLane(op, name, emitter); };
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp) { return exp(x()).value; })
-      .Case([&](math::LogOp) { return log(x()).value; })
-      .Case([&](math::TanhOp) { return tanh(x()).value; })
-      .Case([&](math::Exp2Op) { return call("exp2"); })
-      .Case([&](math::ExpM1Op) { return call("expm1"); })
-      .Case([&](math::Log2Op) { return call("log2"); })
-      .Case([&](math::Log10Op) { return call("log10"); })
-      .Case([&](math::Log1pOp) { return call("log1p"); })
-      .Case([&](math::ErfOp) { return call("erf"); })
-      .Case([&](math::SinOp) { return call("sin"); })
-      .Case([&](math::CosOp) { return call("cos"); })
-      .Case([&](math::TanOp) { return call("tan"); })
-      .Case([&](math::PowFOp) { return call("pow"); })
-      .Default(Value());
-}
-
-Value Expander::callPerLane(Operation *op, StringRef name, Emitter &emitter) {
-  func::FuncOp function = helpers.libm(name, op->getNumOperands());
+Value Expander::callPerLane(StringRef name, ValueRange operands,
+                            Emitter &emitter) {
+  func::FuncOp function = helpers.libm(name, operands.size());
   OpBuilder &b = emitter.builder;
   if (!isa<VectorType>(emitter.type))
-    return func::CallOp::create(b, emitter.loc, function, op->getOperands())
+    return func::CallOp::create(b, emitter.loc, function, operands)
         .getResult(0);
   SmallVector<Value> lanes;
   for (int64_t lane = 0; lane < emitter.lanes(); ++lane) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(
+    SmallVector<Value> scalars;
+    for (Value operand : operands)
+      scalars.push_back(
           vector::ExtractOp::create(b, emitter.loc, operand, lane));
     lanes.push_back(
-        func::CallOp::create(b, emitter.loc, function, operands).getResult(0));
+        func::CallOp::create(b, emitter.loc, function, scalars).getResult(0));
   }
   return vector::FromElementsOp::create(b, emitter.loc,
                                         cast<VectorType>(emitter.type), lanes);
 }
 
-Value Expander::trigonometricOf(Trigonometric function, Value operand,
-                                Emitter &emitter) {
+Value Expander::trigonometricOf(Trigonometric function, StringRef name,
+                                Value operand, Emitter &emitter) {
+  Type type = emitter.type, intType = emitter.intType;
+  MLIRContext *context = type.getContext();
+  if (emitter.isDouble()) {
+    auto slow = [&](OpBuilder &builder) -> Value {
+      func::FuncOp callee = helpers.get(
+          name, type, FunctionType::get(context, {type}, {type}),
+          [&](Emitter &inner, ValueRange arguments) {
+            return SmallVector<Value>{callPerLane(name, arguments, inner)};
+          });
+      return func::CallOp::create(builder, emitter.loc, callee, operand)
+          .getResult(0);
+    };
+    return trigonometricDouble(function, emitter.wrap(operand), slow).value;
+  }
   auto slow = [&](OpBuilder &builder, Value x) -> ValueRange {
-    Type type = emitter.type, intType = emitter.intType;
-    auto signature =
-        FunctionType::get(type.getContext(), {type}, {type, type, intType});
+    auto signature = FunctionType::get(context, {type}, {type, type, intType});
     func::FuncOp callee = helpers.get("reduce_by_half_pi", type, signature,
                                       [](Emitter &inner, ValueRange arguments) {
                                         return slowTrigonometricReduction(

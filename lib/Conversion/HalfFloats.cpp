@@ -9,14 +9,11 @@
 
 namespace wok::vecmath {
 
-/// The shift is logical: bits that come in are cut off by the callers.
-static Int shiftRight(Int a, unsigned amount) { return a >> amount; }
-
 Int roundToBF16(Float x) {
   Emitter &e = *x.emitter;
   Int bits = asInt(x);
-  Int odd = shiftRight(bits, 16) & 1;
-  Int rounded = shiftRight(bits + 0x7fff + odd, 16) & 0xffff;
+  Int odd = shiftRightLogical(bits, 16) & 1;
+  Int rounded = shiftRightLogical(bits + 0x7fff + odd, 16) & 0xffff;
   return select(isNan(x), e.bits(0x7fc0), rounded);
 }
 
@@ -24,14 +21,14 @@ Float extendBF16(Int bits) { return asFloat(bits << 16); }
 
 Int roundToF16(Float x) {
   Emitter &e = *x.emitter;
-  Int sign = shiftRight(asInt(x), 16) & 0x8000;
+  Int sign = shiftRightLogical(asInt(x), 16) & 0x8000;
   Float a = abs(x);
   Int bits = asInt(a);
 
   // Below 2^-14 the result is denormal: the addition does the rounding.
   Int small = asInt(a + 0.5) - 0x3f000000;
-  Int odd = shiftRight(bits, 13) & 1;
-  Int normal = shiftRight(bits + 0xc8000fff + odd, 13) & 0x7fff;
+  Int odd = shiftRightLogical(bits, 13) & 1;
+  Int normal = shiftRightLogical(bits + 0xc8000fff + odd, 13) & 0x7fff;
   Int result = select(a < 0x1p-14, small, normal);
   result = select(a >= 0x1.ffep15, e.bits(0x7c00), result);
   result = select(isNan(x), e.bits(0x7e00), result);

@@ -47,6 +47,8 @@ Float Emitter::fp(double value) {
           this};
 }
 
+Pair Emitter::pair(double high, double low) { return {fp(high), fp(low)}; }
+
 Int Emitter::bits(uint64_t value) {
   unsigned width = elementType.getIntOrFloatBitWidth();
   auto attr = IntegerAttr::get(
@@ -111,6 +113,9 @@ Int operator<<(Int a, unsigned amount) {
 }
 Int operator>>(Int a, unsigned amount) {
   return binary<arith::ShRSIOp>(a, a.emitter->bits(amount));
+}
+Int shiftRightLogical(Int a, unsigned amount) {
+  return binary<arith::ShRUIOp>(a, a.emitter->bits(amount));
 }
 
 static Bool compare(arith::CmpIPredicate predicate, Int a, Int b) {
@@ -193,6 +198,35 @@ Float polynomial(Float x, llvm::ArrayRef<double> coefficients) {
   return p;
 }
 
+Float polynomialByEstrin(Float x, llvm::ArrayRef<double> coefficients) {
+  // Neighbours are joined until one is left.
+  Emitter &e = *x.emitter;
+  SmallVector<Float> terms;
+  for (size_t i = 0; i < coefficients.size(); i += 2)
+    terms.push_back(i + 1 < coefficients.size()
+                        ? fma(x, coefficients[i + 1], coefficients[i])
+                        : e.fp(coefficients[i]));
+  for (Float power = x * x; terms.size() > 1; power = power * power) {
+    SmallVector<Float> joined;
+    for (size_t i = 0; i < terms.size(); i += 2)
+      joined.push_back(i + 1 < terms.size() ? fma(terms[i + 1], power, terms[i])
+                                            : terms[i]);
+    terms = std::move(joined);
+  }
+  return terms.front();
+}
+
+Pair fastTwoSum(Float a, Float b) {
+  Float sum = a + b;
+  return {sum, (a - sum) + b};
+}
+
+Pair multiply(Pair a, Pair b) {
+  Float high = a.high * b.high;
+  Float low = fma(a.high, b.high, -high);
+  return {high, fma(a.high, b.low, fma(a.low, b.high, low))};
+}
+
 double roundingShift(const Emitter &emitter) {
   return emitter.isDouble() ? 0x1.8p52 : 0x1.8p23;
 }
@@ -202,10 +236,10 @@ Float scaleByPower(Float p, Float t) {
   if (auto scaled = scaleIntrinsic(p, t - roundingShift(e)))
     return *scaled;
   // Two factors, so that each power of two is a normal number; the first
-  // product is exact.
+  // product is exact. t is positive.
   unsigned mantissa = e.isDouble() ? 52 : 23;
   uint64_t one = e.isDouble() ? 0x3ff0000000000000 : 0x3f800000;
-  Int i = asInt(t), half = i >> 1, rest = i - half;
+  Int i = asInt(t), half = shiftRightLogical(i, 1), rest = i - half;
   Float y = asFloat(asInt(p) + (half << mantissa)) *
             asFloat((rest << mantissa) + one);
   // An integer added to the bits of a NaN can destroy it.

@@ -5,9 +5,9 @@
 // emit `arith` and `math.fma`. Nothing is contracted or reassociated: what is
 // written is what runs.
 //
-// The functions are accurate to 1 ulp of the f32 result; NaN, infinities,
-// signed zeros and denormals come out as IEEE 754 asks. They hold no call and
-// no branch except where said.
+// The functions are accurate to 1 ulp of their f32 or f64 result; NaN,
+// infinities, signed zeros and denormals come out as IEEE 754 asks. They hold
+// no call and no branch except where said.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +50,7 @@ struct Bool {
   mlir::Value value;
   Emitter *emitter;
 };
+struct Pair;
 
 /// Emits at the builder's insertion point, for one float type (f32 or f64,
 /// scalar or 1-D vector).
@@ -60,6 +61,7 @@ public:
 
   Float wrap(mlir::Value value) { return {value, this}; }
   Float fp(double value);
+  Pair pair(double high, double low);
   /// A 32-bit (f32) or 64-bit (f64) pattern.
   Int bits(uint64_t value);
 
@@ -124,8 +126,9 @@ Int operator&(Int a, Int b);
 Int operator|(Int a, Int b);
 Int operator^(Int a, Int b);
 Int operator<<(Int a, unsigned amount);
-/// Arithmetic shift.
+/// Arithmetic shift. AVX2 has none for 64 bits.
 Int operator>>(Int a, unsigned amount);
+Int shiftRightLogical(Int a, unsigned amount);
 inline Int operator+(Int a, uint64_t b) { return a + a.emitter->bits(b); }
 inline Int operator-(Int a, uint64_t b) { return a - a.emitter->bits(b); }
 inline Int operator&(Int a, uint64_t b) { return a & a.emitter->bits(b); }
@@ -160,6 +163,18 @@ Float clampLow(Float a, double low);
 Float clampHigh(Float a, double high);
 /// Horner's scheme; coefficients with the constant term first.
 Float polynomial(Float x, llvm::ArrayRef<double> coefficients);
+/// The same by Estrin's scheme: more roundings, a fraction of the latency. For
+/// long polynomials whose value is only a correction.
+Float polynomialByEstrin(Float x, llvm::ArrayRef<double> coefficients);
+
+/// Two floats whose sum counts: twice the precision.
+struct Pair {
+  Float high, low;
+};
+/// a + b, exactly, for |a| >= |b| or a = 0.
+Pair fastTwoSum(Float a, Float b);
+/// a * b to about twice the precision of a float.
+Pair multiply(Pair a, Pair b);
 
 /// The shift that rounds to an integer when added: its low bits are zero in f32
 /// (1.5 * 2^23) and f64 (1.5 * 2^52).
@@ -174,24 +189,27 @@ Float reciprocal(Float d);
 // Functions
 //===----------------------------------------------------------------------===//
 
-// f32 and f64.
 Float exp(Float x);
-Float log(Float x);
-Float tanh(Float x);
-
-// f32 only.
 Float exp2(Float x);
 Float expm1(Float x);
+Float log(Float x);
 Float log2(Float x);
 Float log10(Float x);
 Float log1p(Float x);
+Float tanh(Float x);
 Float erf(Float x);
 Float pow(Float x, Float y);
 
-/// One of the three; |x| > 131072 in some lane takes a branch to a call of
-/// `slowReduction`.
 enum class Trigonometric { Sin, Cos, Tan };
-/// `slowReduction` calls the function that `buildSlowReduction` filled, on x.
+
+/// f64; |x| > 2^30 in some lane takes a branch to `slow`, which computes the
+/// function of all lanes.
+Float trigonometricDouble(
+    Trigonometric function, Float x,
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &)> slow);
+
+/// f32; |x| > 131072 in some lane takes a branch to a call of `slowReduction`,
+/// which calls the function that `slowTrigonometricReduction` filled.
 Float trigonometric(
     Trigonometric function, Float x,
     llvm::function_ref<mlir::ValueRange(mlir::OpBuilder &, mlir::Value)>
@@ -200,7 +218,17 @@ Float trigonometric(
 /// (i32).
 llvm::SmallVector<mlir::Value> slowTrigonometricReduction(Float x);
 
-/// (e^r - 1) / r for |r| <= 0.3475 in f32, to 3.3e-9.
+/// The series of e^r to degree 13 without its first `skipped` terms, over
+/// r^skipped: e^r to 4e-18 for |r| <= 0.347.
+Float expSeries(Float r, size_t skipped, size_t degree = 13);
+
+/// A positive f64 as 2^n (1 + f), with 1 + f in [sqrt(1/2), sqrt(2)).
+struct Reduced {
+  Float f, n;
+};
+Reduced reduceDouble(Float x);
+
+/// (e^r - 1) / r for |r| <= 0.3475, to 3.3e-9 in f32 and 4e-18 in f64.
 Float expQuotient(Float r);
 
 } // namespace wok::vecmath

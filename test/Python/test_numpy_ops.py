@@ -5,6 +5,7 @@
 import differential
 import numpy as np
 import pytest
+import wok
 from differential import agree
 
 ENGINES = list(differential.ENGINES)
@@ -385,3 +386,35 @@ def test_black_scholes(engine):
         return (*arrays, 0.02, 0.3)
 
     agree(black_scholes, make, False, engine)
+
+
+EXTREMES = [
+    0.0, -0.0, 1.0, -1.0, -2.0, np.inf, -np.inf, np.nan, 800.0, -800.0, 2000.0, -2000.0, 1e-310,
+    5e-324, 1e300, 1e10, -1 + 1e-16, 709.5, 0.5, -708.5, -745.0, -1074.5, -1023.5,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("category", ["divide", "over", "under", "invalid"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=name)
+@pytest.mark.parametrize("op", list(CLOSE_UNARY))
+def test_floating_point_errors(op, dtype, category):
+    """What raises an error in NumPy raises it in a kernel, alone or in a vector."""
+
+    def error(function, x):
+        try:
+            function(x)
+        except FloatingPointError as raised:
+            return str(raised)
+
+    # Code of its own: one site would hold a limited number of functions.
+    function = eval(f"lambda x: np.{op}(x)", {"np": np})
+    jitted = wok.jit(function)
+    with np.errstate(all="ignore"):
+        cases = [np.full(width, 0.25, dtype) for width in (1, 9) for _ in EXTREMES]
+        for x, value in zip(cases, EXTREMES * 2):
+            x[-1] = value
+    with np.errstate(all="ignore"), np.errstate(**{category: "raise"}):
+        for x in cases:
+            expected = error(function, x)
+            assert error(jitted, x) == expected, x[-1]
+            assert error(jitted, x) == expected, x[-1]
