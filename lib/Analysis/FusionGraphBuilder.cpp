@@ -2,6 +2,8 @@
 
 #include "wok/Analysis/FusionGraphBuilder.h"
 
+#include "wok/Analysis/ElementCost.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -13,10 +15,7 @@ using Kind = FusionNode::Kind;
 namespace {
 class BlockGrapher {
 public:
-  /// In the body of a fusion nothing but its arguments is in memory: every
-  /// reshape is an index change.
-  BlockGrapher(Block &block, bool isFusion)
-      : block(block), isFusion(isFusion) {}
+  explicit BlockGrapher(Block &block) : block(block) {}
   BlockGraph run();
 
 private:
@@ -53,23 +52,11 @@ private:
   void need(Operation &op);
 
   Block &block;
-  bool isFusion;
   BlockGraph result;
   std::vector<size_t> parents;
   llvm::DenseMap<Value, Extent> indices;
 };
 } // namespace
-
-/// What one element costs, in additions.
-static uint32_t costOf(Operation &op) {
-  return llvm::TypeSwitch<Operation *, uint32_t>(&op)
-      .Case<DivOp, SqrtOp>([](auto) { return 6; })
-      .Case<ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log10Op, Log1pOp, RsqrtOp,
-            TanhOp, SigmoidOp, ErfOp, SinOp, CosOp, TanOp, FloorDivOp,
-            RemainderOp, FmodOp>([](auto) { return 16; })
-      .Case<PowOp>([](auto) { return 64; })
-      .Default([](Operation *) { return 1; });
-}
 
 BlockGrapher::Extent BlockGrapher::extentOf(Value index) {
   APInt constant;
@@ -164,7 +151,7 @@ void BlockGrapher::setKind(Operation &op, FusionNode &node) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case<ElementwiseOpInterface>([&](Operation *) {
         node.kind = Kind::Pointwise;
-        node.cost = costOf(op);
+        node.cost = elementCost(&op);
       })
       .Case<ReduceOp>([&](ReduceOp reduce) {
         node.kind = Kind::Reduce;
@@ -241,11 +228,6 @@ BlockGraph BlockGrapher::run() {
     std::erase(from, 1);
     std::erase(to, 1);
     bool movesOnlyUnits = from == to;
-    if (isFusion) {
-      if (!movesOnlyUnits)
-        node.kind = Kind::Index;
-      continue;
-    }
     // Nothing is gained by a kernel that copies what can be viewed.
     if (movesOnlyUnits && !(node.needed && operand.kind == Kind::Source))
       continue;
@@ -256,32 +238,5 @@ BlockGraph BlockGrapher::run() {
 }
 
 BlockGraph wok::buildFusionGraph(SubgraphOp subgraph) {
-  return BlockGrapher(subgraph.getBody().front(), /*isFusion=*/false).run();
-}
-
-FailureOr<FusionWalk> wok::getFusionWalk(FusionOp fusion) {
-  BlockGraph body =
-      BlockGrapher(fusion.getBody().front(), /*isFusion=*/true).run();
-  std::vector<uint32_t> members, outputs;
-  for (uint32_t index = 0; index < body.graph.size(); ++index)
-    if (body.graph[index].kind != Kind::Source)
-      members.push_back(index);
-  for (Value value : fusion.getYield().getValues())
-    outputs.push_back(body.nodes.at(value));
-  std::optional<FusionShape> shape =
-      classifyFusion(body.graph, members, outputs);
-  if (!shape)
-    return failure();
-
-  FusionWalk walk;
-  walk.kind = shape->kind;
-  walk.reduced.assign(shape->reduced.begin(), shape->reduced.end());
-  for (uint32_t index = 0; index < body.graph.size(); ++index) {
-    walk.levels[body.values[index]] = FusionShape::Level::Map;
-    if (!walk.space && body.graph[index].shape == shape->space)
-      walk.space = cast<TypedValue<RankedTensorType>>(body.values[index]);
-  }
-  for (auto [index, level] : llvm::zip(members, shape->levels))
-    walk.levels[body.values[index]] = level;
-  return walk;
+  return BlockGrapher(subgraph.getBody().front()).run();
 }

@@ -4,16 +4,8 @@
 
 #include "wok/IR/Types.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace wok;
-
-bool FusionLowering::isHeavy(Operation *op) {
-  return isa<ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log10Op, Log1pOp, SinOp,
-             CosOp, TanOp, TanhOp, ErfOp, SigmoidOp, PowOp, FmodOp, RemainderOp,
-             FloorDivOp>(op);
-}
 
 //===----------------------------------------------------------------------===//
 // Analysis
@@ -64,12 +56,7 @@ void FusionLowering::weigh() {
     // What is computed once for a row weighs nothing.
     if (operand && op.getNumResults() == 1 && !isFullShape(op.getResult(0)))
       continue;
-    if (isHeavy(&op))
-      weight += 12;
-    else if (isa<DivOp, SqrtOp, RsqrtOp>(op))
-      weight += 3;
-    else if (isa<ElementwiseOpInterface>(op))
-      weight += 1;
+    weight += elementCost(&op);
   }
   // Masks of narrow elements are slow before AVX-512: fewer lanes, shorter
   // tails.
@@ -80,7 +67,6 @@ void FusionLowering::weigh() {
 
 void FusionLowering::findReductions() {
   DenseMap<Value, unsigned> depth;
-  llvm::SmallSetVector<Operation *, 4> live;
   // The body is in order; what no output needs is not emitted.
   DenseSet<Operation *> needed;
   SmallVector<Value> pending;

@@ -22,6 +22,8 @@
 #include "DimGroups.h"
 #include "EntryBuilder.h"
 
+#include "wok/Analysis/ElementCost.h"
+
 namespace wok {
 
 class FusionLowering {
@@ -49,8 +51,6 @@ private:
   // Analysis.
   void findReductions();
   void weigh();
-  /// Whether an operation takes tens of instructions.
-  static bool isHeavy(mlir::Operation *op);
   bool isKeptShape(mlir::Value value) const;
   /// Whether `value` has the shape of what is reduced.
   bool isFullShape(mlir::Value value) const;
@@ -59,7 +59,7 @@ private:
   splitOutputs() const;
   int64_t chooseLanes(int64_t innerExtent) const;
   int64_t unroll(int64_t light, int64_t heavy) const {
-    return weight > 12 ? heavy : light;
+    return weight > heavyElement ? heavy : light;
   }
   /// Elements that are worth a task.
   int64_t grainElements() const {
@@ -141,7 +141,7 @@ private:
   mlir::Value operand;
   Dims reducedDims, keptDims;
   Groups reducedGroups, keptGroups;
-  /// About how many instructions an element takes.
+  /// What one element takes, by `elementCost`.
   int64_t weight = 0;
   int64_t elementBytes = 1;
 };

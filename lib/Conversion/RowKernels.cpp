@@ -18,7 +18,7 @@ Operation *FusionLowering::findReduced(const Output &output,
     Operation *op = value.getDefiningOp();
     if (!op || isa<ReduceOp, ArgReduceOp>(op))
       continue;
-    if (isHeavy(op) && isFullShape(value) &&
+    if (elementCost(op) >= heavyElement && isFullShape(value) &&
         getElementTypeOrSelf(value.getType()) == output.buffer.elementType)
       for (Operation *user : value.getUsers())
         if (isa<ReduceOp>(user) && !taken.contains(user))

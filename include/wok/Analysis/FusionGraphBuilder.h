@@ -22,23 +22,6 @@ struct BlockGraph {
 /// equal, or that are one `index` value, are one symbol.
 BlockGraph buildFusionGraph(SubgraphOp subgraph);
 
-/// How the kernel of a fusion walks.
-struct FusionWalk {
-  FusionShape::Kind kind;
-  /// A value of the body that has the shape of the space.
-  mlir::TypedValue<mlir::RankedTensorType> space;
-  /// The dimensions of the space that every reduction of the body reduces.
-  /// Increasing.
-  llvm::SmallVector<int64_t> reduced;
-  /// Of every tensor value in the body; `Map` for its arguments.
-  llvm::DenseMap<mlir::Value, FusionShape::Level> levels;
-};
-
-/// The walk of `fusion`, or failure if no one walk computes all it yields: then
-/// it cannot be compiled. Emits no diagnostic. Works before and after the phase
-/// `plan`.
-mlir::FailureOr<FusionWalk> getFusionWalk(FusionOp fusion);
-
 } // namespace wok
 
 #endif // WOK_ANALYSIS_FUSIONGRAPHBUILDER_H
