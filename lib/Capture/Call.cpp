@@ -126,6 +126,15 @@ static bool holds(DType dtype, long long number) {
   }
 }
 
+/// Whether a finite number becomes an infinity of the dtype: NumPy warns, and
+/// PyTorch raises for some.
+static bool overflows(DType dtype, double number) {
+  double limit = dtype == DType::F16   ? 65520.0
+                 : dtype == DType::F32 ? 0x1.ffffffp127
+                                       : HUGE_VAL;
+  return std::isfinite(number) && std::fabs(number) >= limit;
+}
+
 std::optional<Emitter::V> capture::numberValue(Emitter &emitter, Value value,
                                                DType dtype) {
   Capture &capture = emitter.capture;
@@ -150,12 +159,16 @@ std::optional<Emitter::V> capture::numberValue(Emitter &emitter, Value value,
   PyObject *object = capture.object(value);
   if (PyFloat_CheckExact(object)) {
     capture.guardValue(value);
+    if (overflows(dtype, PyFloat_AS_DOUBLE(object)))
+      return capture.breakHere(BreakInfo::Reason::UnsupportedArgument,
+                               "a float beyond the dtype");
     return emitter.number(dtype, PyFloat_AS_DOUBLE(object));
   }
   capture.guardValue(value);
   int overflow = 0;
   long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow || !holds(dtype, number))
+  if (overflow || !holds(dtype, number) ||
+      overflows(dtype, static_cast<double>(number)))
     return capture.breakHere(BreakInfo::Reason::UnsupportedArgument,
                              "an int beyond the dtype");
   return emitter.number(dtype, int64_t{number});

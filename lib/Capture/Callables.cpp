@@ -173,6 +173,21 @@ constexpr Prefix prefixes[] = {
     {"builtins.", "builtins.", "", "builtins"},
 };
 
+/// Whether a Python function was written in the library: a program may have put
+/// its own under the library's name.
+bool isModulesOwn(PyObject *callable, std::string_view module) {
+  if (!PyFunction_Check(callable))
+    return true;
+  PyObject *name =
+      PyDict_GetItemString(PyFunction_GET_GLOBALS(callable), "__name__");
+  const char *text =
+      name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  PyErr_Clear();
+  std::string_view own = text ? text : "";
+  return own == module ||
+         (own.starts_with(module) && own[module.size()] == '.');
+}
+
 class Table {
 public:
   const CallableEntry *find(PyObject *callable) {
@@ -224,7 +239,7 @@ private:
       std::string_view own = name.substr(prefix.shorthand.size());
       PyObject *object =
           findObject(std::string(prefix.path) + std::string(own));
-      if (!object)
+      if (!object || !isModulesOwn(object, module))
         return;
       BoundRow &bound = boundRows.emplace_back();
       bound.row = &row;
@@ -239,6 +254,8 @@ private:
       entry.detail = &bound;
       entry.isOperation = row.isOperation;
       entry.name = bound.name;
+      if (PyFunction_Check(object))
+        entry.code = Py_NewRef(PyFunction_GET_CODE(object));
       entries.emplace(object, std::move(entry));
       return;
     }

@@ -176,6 +176,22 @@ int64_t Capture::ambient(Ambient which) {
   return now;
 }
 
+bool Capture::guardTensorClass(PyTypeObject *type) {
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
+    return true; // Nobody can change it.
+  uint32_t version = tensorClassVersion(type);
+  if (!version) {
+    breakHere(BreakInfo::Reason::UnsupportedTensor,
+              std::string("the program has changed ") + type->tp_name);
+    return false;
+  }
+  SourceId source =
+      sources.get(Step::Constant, noSource, 0,
+                  sources.hold(reinterpret_cast<PyObject *>(type)));
+  guards.add({source, Predicate::TypeVersion, version, 0, nullptr, line});
+  return true;
+}
+
 bool Capture::isTensor(Value value) const {
   if (value.kind == Kind::Tensor)
     return true;
@@ -234,6 +250,8 @@ std::optional<Value> Capture::asTensor(Value value) {
   std::string why;
   if (!inspect(live, info, &why))
     return breakHere(BreakInfo::Reason::UnsupportedTensor, why);
+  if (!guardTensorClass(Py_TYPE(live)))
+    return std::nullopt;
   if (library == Library::Torch) {
     if (ambient(Ambient::FunctionModes) || ambient(Ambient::DispatchModes) ||
         ambient(Ambient::Autocast))

@@ -33,9 +33,12 @@ static bool sameGuard(const Guard &a, const Guard &b) {
 /// redundant stays until `finish`.
 void GuardList::add(const Guard &guard) {
   int force = strength(guard.predicate);
-  for (const Guard &other : guards) {
-    if (other.source != guard.source)
-      continue;
+  std::vector<uint32_t> &known = bySource[guard.source];
+  std::erase_if(known, [&](uint32_t index) {
+    return index >= guards.size() || guards[index].source != guard.source;
+  });
+  for (uint32_t index : known) {
+    const Guard &other = guards[index];
     if (sameGuard(other, guard))
       return;
     if (force && strength(other.predicate) > force)
@@ -44,21 +47,24 @@ void GuardList::add(const Guard &guard) {
         other.predicate == Predicate::Tensor)
       return;
   }
+  known.push_back(static_cast<uint32_t>(guards.size()));
   guards.push_back(guard);
 }
 
 void GuardList::finish(const SourceTable &sources) {
-  // Drop what a stronger guard of the same source says too.
+  // Drop what a stronger guard of the same source says too: a tensor's guard
+  // says its type.
+  std::unordered_map<SourceId, int> strongest;
+  for (const Guard &guard : guards) {
+    int &force = strongest[guard.source];
+    force = std::max(force, guard.predicate == Predicate::Tensor
+                                ? 2
+                                : strength(guard.predicate));
+  }
   std::vector<Guard> kept;
   for (const Guard &guard : guards) {
     int force = strength(guard.predicate);
-    bool redundant =
-        force && std::ranges::any_of(guards, [&](const Guard &other) {
-          return other.source == guard.source &&
-                 (strength(other.predicate) > force ||
-                  (force == 1 && other.predicate == Predicate::Tensor));
-        });
-    if (!redundant)
+    if (!force || force >= strongest[guard.source])
       kept.push_back(guard);
   }
   // Parents first, what compares two sources last: both have been walked by

@@ -134,6 +134,10 @@ bool isNumpyType(PyTypeObject *type) {
   return found && type == found->arrayType;
 }
 
+bool ownsItsMemory(PyObject *array) {
+  return !reinterpret_cast<NumpyArray *>(array)->base;
+}
+
 bool inspectNumpy(PyObject *object, TensorInfo &info, std::string *why) {
   auto *array = reinterpret_cast<NumpyArray *>(object);
   const NumpyDescr *descr = array->descr;

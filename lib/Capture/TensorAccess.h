@@ -25,6 +25,8 @@ PyObject *viewNumpy(PyObject *base, std::span<const int64_t> extents,
                     std::span<const int64_t> strides, int64_t offset);
 bool copyIntoNumpy(PyObject *target, PyObject *source);
 bool isNumpyType(PyTypeObject *type);
+/// Whether no other object holds the memory of an array.
+bool ownsItsMemory(PyObject *array);
 int64_t numpyErrstate();
 void findNumpy();
 

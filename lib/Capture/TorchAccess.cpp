@@ -112,7 +112,9 @@ bool findKeySet(PyObject *torch, TorchAccess &torchAccess) {
 }
 
 /// Reads tensors whose answers are known through the fast way. Only after the
-/// version was checked: a wrong layout would not answer, but crash.
+/// version was checked: a wrong layout would not answer, but crash. The samples
+/// are small: PyTorch fills large ones on threads, and a process that has these
+/// cannot fork and compute.
 bool selfTest(PyObject *torch, TorchAccess &access) {
   if (!access.getDataPtr || !access.getSizes || !access.getStrides ||
       !access.getDtype || !access.getDim || !access.requiresGrad)
@@ -124,7 +126,7 @@ bool selfTest(PyObject *torch, TorchAccess &access) {
       "t.requires_grad) for t, n in "
       "((torch.zeros(5, 7).t()[1:, ::2], 6), (torch.zeros((), "
       "dtype=torch.int64), 4),"
-      "(torch.zeros(2, 3, 4, 5, 6, 7, 8, dtype=torch.bool), 11),"
+      "(torch.zeros(2, 3, 1, 2, 3, 1, 2, dtype=torch.bool), 11),"
       "(torch.zeros(3, dtype=torch.bfloat16, requires_grad=True), 15),"
       "(torch.nn.Parameter(torch.zeros(3, 2), requires_grad=False), 6))])()");
   if (!samples)
@@ -241,6 +243,7 @@ void lookUpFunctions(TorchAccess &access) {
          "_ZN3c104impl20TorchDispatchModeTLS13any_modes_setEb");
   lookUp(access.keyIncluded,
          "_ZN3c104impl28tls_is_dispatch_key_includedENS_11DispatchKeyE");
+  lookUp(access.tracingState, "_ZN5torch3jit6tracer15getTracingStateEv");
 }
 
 /// What Python says where a function is not exported.
@@ -257,6 +260,7 @@ void findPythonAmbient(PyObject *torch, TorchAccess &access) {
                               "(not torch._C._is_torch_function_enabled())");
   set(Ambient::DispatchModes,
       "lambda: torch._C._len_torch_dispatch_stack() + "
+      "(torch._C._get_tracing_state() is not None) + "
       "torch._C._dispatch_tls_is_dispatch_key_included("
       "torch._C.DispatchKey.FuncTorchDynamicLayerFrontMode)");
 }

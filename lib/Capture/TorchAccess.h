@@ -100,6 +100,9 @@ struct TorchAccess {
   bool (*dispatchModes)(bool skipInfra) = nullptr;
   bool (*keyIncluded)(uint16_t key) = nullptr;
   uint16_t functorchKey = 0;
+  /// The state of torch.jit.trace: a `std::shared_ptr`, whose first word is
+  /// null if nothing is traced.
+  void *const *(*tracingState)() = nullptr;
   Ref<> pythonAmbient[8]; ///< Callables that answer where the function above is
                           ///< null.
 

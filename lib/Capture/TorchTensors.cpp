@@ -351,9 +351,9 @@ int64_t torchAmbient(Ambient which) {
       return torch.functionModes() != 0 || torch.functionDisabled() != 0;
     break;
   case Ambient::DispatchModes:
-    if (torch.dispatchModes && torch.keyIncluded)
+    if (torch.dispatchModes && torch.keyIncluded && torch.tracingState)
       return torch.dispatchModes(false) ||
-             torch.keyIncluded(torch.functorchKey);
+             torch.keyIncluded(torch.functorchKey) || *torch.tracingState();
     break;
   case Ambient::Errstate:
   case Ambient::RecursionRoom:

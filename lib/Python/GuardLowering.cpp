@@ -212,6 +212,8 @@ void Lowering::lower(const Guard &guard, uint32_t index) {
                   static_cast<uint16_t>(guard.upper));
   case Predicate::RefCountAbove:
     return append(Record::RefCountAbove, source, number);
+  case Predicate::DiesQuietly:
+    return append(Record::DiesQuietly, source);
   }
 }
 
@@ -335,6 +337,9 @@ static std::string describe(const CapturedSubgraph &subgraph,
     text += tensor.requiresGrad ? ", requires grad" : "";
     break;
   }
+  case Predicate::TypeVersion:
+    text += "is the class that it was";
+    break;
   case Predicate::Ambient:
     text += std::string(ambient[guard.upper]) +
             " == " + std::to_string(guard.number);

@@ -399,6 +399,8 @@ bool runRecord(const GuardRecord &record, PyObject **registers,
     return readAmbient(Ambient::RecursionRoom) >= number;
   case Record::RefCountAbove:
     return Py_REFCNT(object) > number;
+  case Record::DiesQuietly:
+    return diesQuietly(object);
   default:
     return false;
   }

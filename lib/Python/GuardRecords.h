@@ -44,6 +44,7 @@ enum class Record : uint16_t {
   Ambient,        ///< A value; detail: which.
   RecursionRoom,
   RefCountAbove,
+  DiesQuietly,
 };
 
 /// A load with this bit may find nothing.

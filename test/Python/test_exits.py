@@ -426,3 +426,79 @@ def test_memory_stays_flat_over_exits_into_frames():
     gc.collect()
     assert sys.getrefcount(t) == before[1]
     assert abs(len(gc.get_objects()) - before[2]) < 50
+
+
+# Operations that raise although nobody reads what they compute: with arguments that are good and bad.
+GOOD, BAD = torch.tensor([1, 2]), torch.tensor([1, 0])
+NEAR, FAR = torch.tensor([0, 1]), torch.tensor([0, 9])
+
+
+@pytest.mark.parametrize(
+    "function, good, bad",
+    [
+        (lambda a, b: (a // b, a + 1)[1], GOOD, BAD),
+        (lambda a, b: (a // b) * 0, GOOD, BAD),
+        (lambda a, b: (a % b)[:1] + 1, GOOD, BAD),
+        (lambda a, b: torch.where(b != 0, a // b, a), GOOD, BAD),
+        (lambda a, b: (a // b) - (a // b), GOOD, BAD),
+        (lambda a, b: (a[b], a + 1)[1], NEAR, FAR),
+        (lambda a, b: a[b][:1] * 2, NEAR, FAR),
+        (lambda a, b: (torch.index_select(a, 0, b) * 0) + 3, NEAR, FAR),
+        (lambda a, b: (torch.nn.functional.embedding(b, a.float()[:, None]), a * 2)[1], NEAR, FAR),
+        (lambda a, b: a[b] * 2, NEAR, -FAR),
+    ],
+    ids=str,
+)
+def test_unread_results_of_operations_that_raise(function, good, bad):
+    a = torch.tensor([3, 4])
+    for order in ([good, good, bad, good, bad], [bad, good, bad]):
+        wok.reset()
+        jitted = wok.jit(function)
+        for b in order:
+            results = []
+            for f in (function, jitted):
+                try:
+                    results.append(f(a, b).tolist())
+                except (RuntimeError, IndexError) as error:
+                    results.append(repr(error))
+            assert results[1] == results[0]
+    assert isinstance(results[0], str), "eager does not raise"
+
+
+def test_a_fault_comes_before_what_follows():
+    def f(a, b, log):
+        a.add_(1)
+        log.append("before")
+        a // b
+        a.add_(1)
+        log.append("after")
+        return a * 2
+
+    jitted = wok.jit(f)
+    for b in (GOOD, GOOD, BAD, GOOD, BAD):
+        results = []
+        for g in (f, jitted):
+            a, log = torch.tensor([3, 4]), []
+            try:
+                results.append((g(a, b, log).tolist(), a.tolist(), log))
+            except RuntimeError as error:
+                results.append((repr(error), a.tolist(), log))
+        assert results[1] == results[0]
+
+
+def test_fork_before_pytorch_has_threads():
+    # A process in which PyTorch runs threads cannot fork and compute; with Wok no sooner than without.
+    program = """
+import os, torch, wok
+f = wok.jit(lambda t: t * 2 + 1)
+f(torch.ones(4)), f(torch.ones(4))
+child = os.fork()
+if child == 0:
+    big = torch.ones(1000, 1000) * 3 + 1
+    os._exit(0 if torch.equal(f(big), big * 2 + 1) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert out.stdout.strip() == "0", out.stdout + out.stderr

@@ -5,6 +5,8 @@ and a lookup that missed (or, for what is answered another way, no compiled run)
 """
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -501,3 +503,128 @@ def test_many_values_keep_within_budget():
     for i in range(40):
         assert same(jitted(BASE, "x" * i), BASE + i)
     assert counters()["subgraphs"] <= 8
+
+
+def test_own_attribute_hides_a_method():
+    def f(t):
+        return t.relu() + 1
+
+    jitted = compiled(wok.jit(f), BASE)
+    shadowed = BASE.clone()
+    shadowed.relu = lambda: BASE * 7
+    check_miss(jitted, f, shadowed)
+    assert same(jitted(BASE), f(BASE))
+
+
+def test_attributes_of_tensors():
+    def f(t):
+        return t * getattr(t, "scale", 3) + hasattr(t, "scale")
+
+    jitted = wok.jit(f)
+    for scale in (None, None, 2, 4, 2.5, None, BASE):
+        t = BASE.clone()
+        if scale is not None:
+            t.scale = scale
+        assert same(jitted(t), f(t))
+
+
+def by_operator(t):
+    return t * 2 + 1
+
+
+def by_method(t):
+    return t.relu() + t.sum()
+
+
+def by_attribute(t):
+    return t + t.ndim
+
+
+def fresh_only(t):
+    return torch.ones(3) * 2 + torch.arange(3)
+
+
+@pytest.mark.parametrize("first", ["before", "after"])
+@pytest.mark.parametrize(
+    "function, name, value",
+    [
+        (by_operator, "__mul__", lambda a, b: torch.add(a, 100)),
+        (by_operator, "__add__", lambda a, b: torch.sub(a, b)),
+        (by_method, "relu", lambda a: torch.add(a, 100)),
+        (by_method, "relu", torch.Tensor.abs),
+        (by_attribute, "ndim", property(lambda t: 77)),
+        (by_attribute, "ndim", 5),
+        (fresh_only, "__mul__", lambda a, b: torch.add(a, 100)),
+    ],
+)
+def test_changed_class_of_tensors(function, name, value, first):
+    parameter = torch.nn.Parameter(BASE, requires_grad=False)
+    jitted = wok.jit(function)
+    if first == "before":
+        for t in (BASE, parameter) * 3:
+            assert same(jitted(t), function(t))
+    inherited = name not in vars(torch.Tensor)
+    assert inherited
+    setattr(torch.Tensor, name, value)
+    try:
+        for t in (BASE, parameter) * 3:
+            assert same(jitted(t), function(t))
+    finally:
+        delattr(torch.Tensor, name)
+    for t in (BASE, parameter) * 3:
+        assert same(jitted(t), function(t))
+    # A method that hides nothing leaves tensors as they are.
+    torch.Tensor.of_the_program = lambda self: self
+    wok.reset()
+    try:
+        compiled(wok.jit(function), BASE)
+    finally:
+        del torch.Tensor.of_the_program
+
+
+def test_code_of_a_library_function():
+    softmax = torch.nn.functional.softmax
+
+    def f(t):
+        return softmax(t, -1) + 1
+
+    def other(input, dim=None, _stacklevel=3, dtype=None):
+        return input
+
+    jitted = compiled(wok.jit(f), BASE)
+    code = softmax.__code__
+    softmax.__code__ = other.__code__
+    try:
+        check_miss(jitted, f, BASE)
+    finally:
+        softmax.__code__ = code
+    assert same(jitted(BASE), f(BASE))
+
+
+def test_function_of_the_program_under_a_librarys_name():
+    program = """
+import torch
+torch.nn.functional.gelu = lambda x: x * 100
+torch.relu = lambda x: x - 5
+import wok
+def f(t):
+    return torch.nn.functional.gelu(t) + torch.relu(t)
+g = wok.jit(f)
+t = torch.arange(-2.0, 2)
+print(all(torch.equal(f(t), g(t)) for _ in range(4)))
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "True", out.stdout + out.stderr
+
+
+def test_trace():
+    def f(t):
+        return (t * 2 + 1).relu()
+
+    jitted = compiled(wok.jit(f), BASE)
+    traced = torch.jit.trace(jitted, (BASE,))
+    other = BASE - 3
+    assert same(traced(other), f(other))
+    assert same(jitted(BASE), f(BASE))

@@ -2,6 +2,8 @@
 
 # ruff: noqa: B023 - each lambda is called before the loop goes on
 
+import warnings
+
 import differential
 import numpy as np
 import pytest
@@ -418,3 +420,24 @@ def test_floating_point_errors(op, dtype, category):
             expected = error(function, x)
             assert error(jitted, x) == expected, x[-1]
             assert error(jitted, x) == expected, x[-1]
+
+
+@pytest.mark.parametrize(
+    "dtype, number", [("f2", 100000), ("f2", 1e6), ("f4", 1e300), ("f4", 10**60)]
+)
+def test_number_beyond_the_dtype_warns(dtype, number):
+    def f(a):
+        return a + number
+
+    jitted = wok.jit(f)
+    for _ in range(3):
+        results = []
+        for g in (f, jitted):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                try:
+                    result = repr(g(np.ones(3, dtype)))
+                except OverflowError as error:
+                    result = repr(error)
+            results.append((result, [str(w.message) for w in said]))
+        assert results[1] == results[0]

@@ -158,6 +158,9 @@ public:
 
   /// Reads ambient state and guards what it found.
   int64_t ambient(Ambient which);
+  /// Guards that a class of tensors means what its library says. False, with a
+  /// break set, if the program has changed it.
+  bool guardTensorClass(PyTypeObject *type);
 
   //===--- Breaks ---------------------------------------------------------===//
 
@@ -214,6 +217,9 @@ struct CallableEntry {
   /// metadata.
   bool isOperation = true;
   std::string name; ///< "torch.add", for reports.
+  /// The code that a Python function has to have to mean that; null for what is
+  /// written in C.
+  PyObject *code = nullptr;
 };
 
 /// The entry of a callable: torch functions and builtins, method descriptors of

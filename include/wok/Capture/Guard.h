@@ -7,6 +7,7 @@
 #include "wok/Import/Graph.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace wok::capture {
@@ -37,7 +38,8 @@ namespace wok::capture {
   X(ExtentRelation, "relation `number` between extents holds", 3)              \
   X(NoOverlap, "the storage does not overlap that of source `number`", 20)     \
   X(Ambient, "the ambient state `upper` has value `number`", 5)                \
-  X(RefCountAbove, "the reference count is above `number`", 1)
+  X(RefCountAbove, "the reference count is above `number`", 1)                 \
+  X(DiesQuietly, "a tensor whose release runs no code of the program", 3)
 
 enum class Predicate : uint8_t {
 #define X(name, text, cost) name,
@@ -53,7 +55,7 @@ enum class Predicate : uint8_t {
   X(DefaultDtype, "torch.get_default_dtype()")                                 \
   X(FunctionModes, "a __torch_function__ mode is active")                      \
   X(DispatchModes,                                                             \
-    "a __torch_dispatch__ mode or functorch transform is active")              \
+    "a __torch_dispatch__ mode, functorch transform or trace is active")       \
   X(Errstate, "numpy.geterr()")                                                \
   X(RecursionRoom, "at least this many recursion levels are left")
 
@@ -106,11 +108,16 @@ struct GuardList {
   std::vector<TensorGuard> tensors;
   std::vector<ExtentRelation> relations;
 
+  /// May be truncated between two calls, never changed otherwise.
   void add(const Guard &guard);
   /// Drops guards that stronger ones make redundant and puts parents before
   /// children, what compares two sources last. Called once, when nothing is
   /// truncated any more.
   void finish(const SourceTable &sources);
+
+private:
+  /// Where the guards of a source are. What a truncation took away is skipped.
+  std::unordered_map<SourceId, std::vector<uint32_t>> bySource;
 };
 
 } // namespace wok::capture

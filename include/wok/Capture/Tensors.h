@@ -80,6 +80,16 @@ PyObject *makeNumpyScalar(DType dtype, const void *element);
 /// with an exception.
 bool copyInto(Library library, PyObject *target, PyObject *source);
 
+/// Whether nothing of the program runs when the last reference to `object`, a
+/// tensor or array, goes: no weak reference, attribute, gradient function or
+/// foreign owner of its memory hangs on it.
+bool diesQuietly(PyObject *object);
+
+/// The version of the class of tensors `type`: another number each time that
+/// it is changed. 0 if operators, methods and attributes are not the library's
+/// own any more.
+uint32_t tensorClassVersion(PyTypeObject *type);
+
 /// The ambient state of this thread (an id of its value; for DefaultDtype the
 /// DType).
 int64_t readAmbient(Ambient which);

@@ -55,13 +55,14 @@ const Bytecode *Evaluator::decode(PyCodeObject *code) {
 
 Evaluator::Checkpoint Evaluator::checkpoint() {
   return {state.checkpoint(capture), generators.checkpoint(), frames.front(),
-          touched};
+          touched, released.size()};
 }
 
 void Evaluator::restore(const Checkpoint &to) {
   frames.resize(1);
   frames.front() = to.frame;
   touched = to.touched;
+  released.resize(to.released);
   generators.truncate(to.generators);
   state.truncate(capture, to.state);
 }

@@ -91,6 +91,7 @@ private:
     capture::RowTable<Generator>::Checkpoint generators;
     Frame frame;
     std::vector<bool> touched;
+    size_t released;
   };
   Checkpoint checkpoint();
   void restore(const Checkpoint &checkpoint);
@@ -123,7 +124,7 @@ private:
   bool storeLocal(uint32_t slot, Value value);
   /// Whether the frame may let go of `value` before the exit: that runs no
   /// code of the program. Otherwise a break.
-  bool letGo(Value value);
+  bool letGo(Value value, int depth = 0);
   std::optional<Value> loadGlobal(PyObject *name);
   std::optional<Value> loadCell(Value cell);
   std::optional<Value> cellContents(Value cell);
@@ -237,6 +238,9 @@ private:
   bool canExit(const Frame &outer) const;
   bool canReify(Value value, int depth = 0) const;
   bool isOverwritten(size_t journalEntry) const;
+  /// Whether the program could tell when the frame lets go of `value`.
+  /// `ofFrame`: only what the frame itself holds counts.
+  bool isMissed(Value value, bool ofFrame, int depth = 0) const;
   bool diesWithFrame(Value cell) const;
   class ExitBuilder;
 
@@ -249,6 +253,9 @@ private:
   std::optional<Value> yielded;
   /// Slots of the outer frame whose value was read or written.
   std::vector<bool> touched;
+  /// Live objects that the frame lets go of before the exit while others hold
+  /// them.
+  std::vector<Value> released;
   Budget budget;
   uint32_t instructions = 0;
   int32_t startOffset = 0;

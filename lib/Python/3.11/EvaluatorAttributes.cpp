@@ -183,22 +183,36 @@ std::optional<Evaluator::Attribute> Evaluator::lookUpTensor(Value tensor,
     PyErr_Clear();
     return std::nullopt;
   }
+  PyTypeObject *type = nullptr;
+  PyObject *live = nullptr;
+  SourceId source = capture::noSource;
+  if (tensor.kind == Kind::Tensor) {
+    const capture::TensorRow &row = capture.tensorRow(tensor);
+    type = row.type;
+    live = row.object;
+    source = row.source;
+  } else {
+    capture.guardType(tensor);
+    live = capture.object(tensor);
+    type = Py_TYPE(live);
+    source = capture.knownRow(tensor).source;
+  }
+  if (type && !capture.guardTensorClass(type))
+    return std::nullopt;
   if (std::optional<Value> found =
           capture::importTensorAttribute(capture, tensor, text))
     return Attribute{Attribute::How::Value, *found, {}};
   if (capture.pendingBreak())
     return std::nullopt;
-  PyTypeObject *type = nullptr;
-  if (tensor.kind == Kind::Tensor) {
-    type = capture.tensorRow(tensor).type;
-  } else {
-    // An attribute of the object's own would hide the method.
-    capture.guardType(tensor);
-    type = Py_TYPE(capture.object(tensor));
+  // An attribute of the object's own would hide the method.
+  if (live && type->tp_dictoffset) {
     PyObject *own = nullptr;
-    if (peekAttribute(capture.object(tensor), name, own) != Peek::Absent)
+    if (peekAttribute(live, name, own) != Peek::Absent)
       return capture.breakHere(Reason::UnsupportedTensor,
                                "a tensor with attributes of its own");
+    if (source != capture::noSource)
+      capture.guards.add({source, Predicate::AttributeAbsent, 0, 0,
+                          capture.sources.hold(name), capture.line});
   }
   PyObject *found = type ? peekType(type, name) : nullptr;
   if (found && (Py_TYPE(found) == &PyMethodDescr_Type ||

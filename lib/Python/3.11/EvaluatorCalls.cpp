@@ -46,6 +46,17 @@ bool Evaluator::callKnown(Value callable, Arguments &arguments) {
   }
   if (const capture::CallableEntry *entry = capture::findCallable(object)) {
     capture.guardIdentity(callable);
+    if (entry->code) {
+      if (PyFunction_GET_CODE(object) != entry->code)
+        return callFunction(callable, arguments);
+      SourceId source = capture.knownRow(callable).source;
+      if (source == capture::noSource)
+        source = capture.sources.get(Step::Constant, capture::noSource, 0,
+                                     capture.sources.hold(object));
+      capture.guards.add({capture.sources.get(Step::FunctionCode, source),
+                          Predicate::Is, 0, 0,
+                          capture.sources.hold(entry->code), capture.line});
+    }
     return importCall(*entry, arguments);
   }
   // Methods of builtin containers.
@@ -142,6 +153,9 @@ bool Evaluator::importCall(const capture::CallableEntry &entry,
       entry.import(capture, {positional, keywords}, entry.detail);
   if (!result)
     return breakHere(Reason::UnsupportedArgument, entry.name);
+  if (result->kind == Kind::Tensor &&
+      !capture.guardTensorClass(capture.tensorRow(*result).type))
+    return false;
   if (entry.isOperation)
     capture.noteOperation(entry.name);
   push(*result);

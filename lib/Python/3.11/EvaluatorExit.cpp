@@ -8,6 +8,7 @@
 #include "Evaluator.h"
 #include "Liveness.h"
 
+#include "wok/Import/FaultChecks.h"
 #include "wok/Import/GraphBuilder.h"
 
 #include <algorithm>
@@ -358,6 +359,7 @@ CaptureOutcome Evaluator::finish() {
   exit.returns = outer.bytecode->at(offset)->op == Op::ReturnValue;
   bool keepAll = keepsAllLocals(outer.code);
   std::vector<bool> live = liveLocals(*outer.bytecode, outer.code, offset);
+  std::vector<uint32_t> dead;
   for (uint32_t slot = 0; slot < outer.locals.size(); ++slot) {
     if (!touched[slot])
       continue;
@@ -368,10 +370,12 @@ CaptureOutcome Evaluator::finish() {
     bool unchanged =
         before ? initial != state.bySource.end() && initial->second == now
                : now.isNull();
-    if (unchanged || (!before && !keepAll && !live[slot]))
+    if (unchanged)
       continue;
-    exit.locals.push_back(
-        {slot, builder.recipe(keepAll || live[slot] ? now : Value())});
+    if (keepAll || live[slot])
+      exit.locals.push_back({slot, builder.recipe(now)});
+    else
+      dead.push_back(slot);
   }
   for (Value value : outer.stack)
     exit.stack.push_back(builder.recipe(value));
@@ -391,8 +395,24 @@ CaptureOutcome Evaluator::finish() {
                        : builder.recipe(entry.value);
     exit.effects.push_back(effect);
   }
+  // A local that nobody reads still holds its object: of live ones the program
+  // may notice when they go, and those that are made anyway cost nothing more.
+  // Other results are not computed.
+  for (uint32_t slot : dead) {
+    Value now = outer.locals[slot];
+    if (!now.isNull() && (isMissed(now, exit.returns) ||
+                          (!exit.returns && builder.hasMade(now))))
+      exit.locals.push_back({slot, builder.recipe(now)});
+    else if (view.localsplus[slot])
+      exit.locals.push_back({slot, builder.recipe(Value())});
+  }
+  std::ranges::sort(exit.locals, {}, &capture::SlotWrite::slot);
   if (builder.isCyclic)
     return outcome;
+  for (importer::ValueId check : importer::appendFaultChecks(capture.graph)) {
+    exit.checks.push_back(static_cast<uint32_t>(capture.graph.outputs.size()));
+    capture.graph.outputs.push_back(check);
+  }
   exit.sites = outcome.sites;
   exit.why = outcome.why;
 

@@ -60,35 +60,103 @@ static bool releasesQuietly(PyObject *object) {
          type == &PyType_Type;
 }
 
-bool Evaluator::letGo(Value value) {
+bool Evaluator::letGo(Value value, int depth) {
+  if (depth > 8)
+    return breakHere(Reason::Finalizer, "a deep container");
+  if (value.kind == Kind::Sequence) {
+    for (Value item : capture.sequenceRow(value).items)
+      if (!letGo(item, depth + 1))
+        return false;
+    return true;
+  }
+  if (value.kind == Kind::Table) {
+    for (auto [key, item] : capture.tableRow(value).entries)
+      if (!letGo(key, depth + 1) || !letGo(item, depth + 1))
+        return false;
+    return true;
+  }
   if (value.kind != Kind::Known)
-    return true; // Fresh: it is never made, or its parts are asked below.
-  const capture::KnownRow &row = capture.knownRow(value);
+    return true; // Fresh: it is never made.
+  const capture::KnownRow row = capture.knownRow(value);
   if (row.source == capture::noSource || releasesQuietly(row.object))
     return true;
-  capture::Library library;
-  if (capture::isTensorType(Py_TYPE(row.object), library)) {
-    // A weak reference may have a callback.
-    if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(row.object)) ||
-        !*reinterpret_cast<PyObject **>(
-            PyObject_GET_WEAKREFS_LISTPTR(row.object)))
-      return true;
-  }
   // Found through something that lives on and still holds it.
   const capture::Source &source = capture.sources[row.source];
   if (source.step != Step::Local && source.step != Step::Stack &&
       source.step != Step::CellContents)
     return true;
-  // Somebody else holds it: the frame's own reference is one.
+  capture::Library library;
+  if (capture::isTensorType(Py_TYPE(row.object), library) &&
+      capture::diesQuietly(row.object)) {
+    capture.guards.add(
+        {row.source, Predicate::DiesQuietly, 0, 0, nullptr, capture.line});
+    return true;
+  }
+  // Somebody else holds it: the frame's own references are some.
+  Py_ssize_t frames = 1;
+  for (Value before : released) {
+    if (before == value)
+      return true;
+    std::optional<bool> same = capture.sameObject(before, value);
+    if (!same)
+      return false;
+    frames += *same;
+  }
   auto ours = std::ranges::count_if(state.objects, [&](const auto &held) {
     return held.get() == row.object;
   });
-  if (Py_REFCNT(row.object) - ours > 1) {
-    capture.guards.add(
-        {row.source, Predicate::RefCountAbove, 1, 0, nullptr, capture.line});
+  if (Py_REFCNT(row.object) - ours > frames) {
+    capture.guards.add({row.source, Predicate::RefCountAbove, frames, 0,
+                        nullptr, capture.line});
+    released.push_back(value);
     return true;
   }
   return breakHere(Reason::Finalizer, nameOf(row.object));
+}
+
+bool Evaluator::isMissed(Value value, bool ofFrame, int depth) const {
+  if (depth > 16)
+    return true;
+  auto anyOf = [&](const std::vector<Value> &values) {
+    return std::ranges::any_of(
+        values, [&](Value each) { return isMissed(each, ofFrame, depth + 1); });
+  };
+  auto isLive = [&](PyObject *object, SourceId id) {
+    if (!object || id == capture::noSource || releasesQuietly(object))
+      return false;
+    Step step = capture.sources[id].step;
+    if (ofFrame)
+      return step == Step::Local || step == Step::Stack ||
+             step == Step::CellContents;
+    return step != Step::Constant;
+  };
+  switch (value.kind) {
+  case Kind::Known:
+    return isLive(capture.object(value), capture.knownRow(value).source);
+  case Kind::Tensor: {
+    const capture::TensorRow &row = capture.tensorRow(value);
+    return isLive(row.object, row.source);
+  }
+  case Kind::Sequence:
+    return anyOf(capture.sequenceRow(value).items);
+  case Kind::Table:
+    return std::ranges::any_of(
+        capture.tableRow(value).entries, [&](const auto &entry) {
+          return isMissed(entry.first, ofFrame, depth + 1) ||
+                 isMissed(entry.second, ofFrame, depth + 1);
+        });
+  case Kind::Iterator: {
+    const capture::IteratorRow &row = state.iterators[value.index];
+    return isMissed(row.iterable, ofFrame, depth + 1) || anyOf(row.items);
+  }
+  case Kind::Callable: {
+    const capture::CallableRow &row = state.callables[value.index];
+    return anyOf(
+        {row.function, row.self, row.defaults, row.kwdefaults, row.closure});
+  }
+  default:
+    return false;
+  }
 }
 
 //===----------------------------------------------------------------------===//
