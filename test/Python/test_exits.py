@@ -428,7 +428,7 @@ def test_memory_stays_flat_over_exits_into_frames():
     assert abs(len(gc.get_objects()) - before[2]) < 50
 
 
-# Operations that raise although nobody reads what they compute: with arguments that are good and bad.
+# Operations that raise although nobody reads what they compute: with good and bad arguments.
 GOOD, BAD = torch.tensor([1, 2]), torch.tensor([1, 0])
 NEAR, FAR = torch.tensor([0, 1]), torch.tensor([0, 9])
 
@@ -487,7 +487,7 @@ def test_a_fault_comes_before_what_follows():
 
 
 def test_fork_before_pytorch_has_threads():
-    # A process in which PyTorch runs threads cannot fork and compute; with Wok no sooner than without.
+    # A process in which PyTorch runs threads cannot fork and compute: Wok starts none of them.
     program = """
 import os, torch, wok
 f = wok.jit(lambda t: t * 2 + 1)
