@@ -2,6 +2,7 @@
 
 #include "GuardModel.h"
 #include "GuardRecords.h"
+#include "GuardText.h"
 
 #include "wok/Runtime/CompiledSubgraph.h"
 
@@ -254,105 +255,6 @@ bool Lowering::run(const std::vector<SourceId> &needed) {
   return true;
 }
 
-/// A guard as a report shows it.
-static std::string describe(const CapturedSubgraph &subgraph,
-                            const Guard &guard, PyCodeObject *code) {
-  static constexpr const char *names[] = {
-#define X(name, text, cost) #name,
-      WOK_PREDICATES(X)
-#undef X
-  };
-  static constexpr const char *ambient[] = {
-#define X(name, text) text,
-      WOK_AMBIENT(X)
-#undef X
-  };
-  std::string text;
-  if (guard.source != noSource)
-    text = subgraph.sources.toString(guard.source, code) + ": ";
-  auto object = [&]() -> std::string {
-    if (!guard.object)
-      return {};
-    if (PyType_Check(guard.object))
-      return reinterpret_cast<PyTypeObject *>(guard.object)->tp_name;
-    bool plain = PyLong_CheckExact(guard.object) ||
-                 PyFloat_CheckExact(guard.object) ||
-                 PyUnicode_CheckExact(guard.object) ||
-                 PyBytes_CheckExact(guard.object) ||
-                 PyBool_Check(guard.object) || guard.object == Py_None;
-    if (!plain)
-      return std::string("a ") + Py_TYPE(guard.object)->tp_name;
-    Ref<> repr = Ref<>::steal(PyObject_Repr(guard.object));
-    const char *utf8 = repr ? PyUnicode_AsUTF8(repr) : nullptr;
-    PyErr_Clear();
-    return utf8 ? utf8 : "?";
-  };
-  switch (guard.predicate) {
-  case Predicate::TypeIs:
-    text += "type is " + object();
-    break;
-  case Predicate::Is:
-    text += "is " + object();
-    break;
-  case Predicate::IsNot:
-    text += "is not " + object();
-    break;
-  case Predicate::Equals:
-    text += (PyBool_Check(guard.object) || guard.object == Py_None ? "is "
-                                                                   : "== ") +
-            object();
-    break;
-  case Predicate::IntRange:
-    text += "int in [" + std::to_string(guard.number) + ", " +
-            std::to_string(guard.upper) + "]";
-    break;
-  case Predicate::LengthIs:
-    text += "len == " + std::to_string(guard.number);
-    break;
-  case Predicate::KeyAbsent:
-  case Predicate::AttributeAbsent:
-    text += "has no " + object();
-    break;
-  case Predicate::SameObject:
-  case Predicate::NotSameObject:
-  case Predicate::NoOverlap:
-    text += guard.predicate == Predicate::SameObject      ? "is "
-            : guard.predicate == Predicate::NotSameObject ? "is not "
-                                                          : "does not overlap ";
-    text +=
-        subgraph.sources.toString(static_cast<SourceId>(guard.number), code);
-    break;
-  case Predicate::Tensor: {
-    const TensorGuard &tensor = subgraph.guards.tensors[guard.number];
-    text += "tensor<";
-    for (size_t d = 0; d < tensor.extents.size(); ++d)
-      text += (tensor.extents[d] != runtime::dynamicExtent
-                   ? std::to_string(tensor.extents[d])
-               : d < tensor.symbols.size() && tensor.symbols[d] >= 0
-                   ? "s" + std::to_string(tensor.symbols[d])
-                   : "?") +
-              "x";
-    text += std::string(toString(tensor.dtype)) + ">";
-    text += tensor.dense ? "" : ", strided";
-    text += tensor.requiresGrad ? ", requires grad" : "";
-    break;
-  }
-  case Predicate::TypeVersion:
-    text += "is the class that it was";
-    break;
-  case Predicate::Ambient:
-    text += std::string(ambient[guard.upper]) +
-            " == " + std::to_string(guard.number);
-    break;
-  default:
-    text += names[static_cast<size_t>(guard.predicate)];
-    break;
-  }
-  if (guard.line)
-    text += " (line " + std::to_string(guard.line) + ")";
-  return text;
-}
-
 std::unique_ptr<GuardTable> lowerGuards(const CapturedSubgraph &subgraph,
                                         const std::vector<SourceId> &needed,
                                         PyCodeObject *code) {
@@ -360,7 +262,7 @@ std::unique_ptr<GuardTable> lowerGuards(const CapturedSubgraph &subgraph,
   if (!Lowering(subgraph, *table).run(needed))
     return nullptr;
   for (const Guard &guard : subgraph.guards.guards)
-    table->texts.push_back(describe(subgraph, guard, code));
+    table->texts.push_back(describeGuard(subgraph, guard, code));
   return table;
 }
 

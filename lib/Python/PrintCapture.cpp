@@ -1,6 +1,7 @@
 //===- PrintCapture.cpp - Captured subgraphs as text ----------------------===//
 
-#include "wok/Python/Evaluator.h"
+#include "GuardText.h"
+
 #include "wok/Runtime/CompiledSubgraph.h"
 
 #include <charconv>
@@ -10,26 +11,11 @@ namespace wok::python {
 
 using namespace capture;
 
-static std::string text(const importer::Graph &graph, importer::ExtentId id) {
-  using ExprKind = importer::ExtentExpr::Kind;
-  const importer::ExtentExpr &expr = graph.extent(id);
-  if (expr.kind == ExprKind::Constant)
-    return std::to_string(expr.constant);
-  if (expr.kind == ExprKind::Symbol)
-    return "s" + std::to_string(expr.constant);
-  const char *op = expr.kind == ExprKind::Add        ? " + "
-                   : expr.kind == ExprKind::Sub      ? " - "
-                   : expr.kind == ExprKind::Mul      ? " * "
-                   : expr.kind == ExprKind::FloorDiv ? " // "
-                                                     : " ceildiv ";
-  return "(" + text(graph, expr.lhs) + op + text(graph, expr.rhs) + ")";
-}
-
 static std::string text(const importer::Graph &graph,
                         const std::vector<importer::ExtentId> &extents) {
   std::string result = "[";
   for (size_t i = 0; i < extents.size(); ++i)
-    result += (i ? ", " : "") + text(graph, extents[i]);
+    result += (i ? ", " : "") + extentText(graph, extents[i]);
   return result + "]";
 }
 
@@ -175,9 +161,9 @@ void Printer::guards() {
       const ExtentRelation &relation =
           subgraph.guards.relations[static_cast<size_t>(guard.number)];
       static const char *const relations[] = {" == ", " != ", " < ", " <= "};
-      out << " " << text(subgraph.graph, relation.lhs)
+      out << " " << extentText(subgraph.graph, relation.lhs)
           << relations[static_cast<size_t>(relation.kind)]
-          << text(subgraph.graph, relation.rhs);
+          << extentText(subgraph.graph, relation.rhs);
       break;
     }
     case Predicate::DictOrder: {
@@ -209,7 +195,7 @@ void Printer::nodes() {
     for (size_t k = 0; k < node.operands.size(); ++k)
       out << (k ? ", %" : " %") << node.operands[k];
     for (importer::ExtentId extent : node.extentOperands)
-      out << " " << text(subgraph.graph, extent);
+      out << " " << extentText(subgraph.graph, extent);
     if (!node.attributes.empty()) {
       out << " {";
       for (size_t k = 0; k < node.attributes.size(); ++k) {
@@ -266,7 +252,7 @@ std::string Printer::recipe(RecipeId id) {
   case RecipeKind::Null:
     return "null";
   case RecipeKind::ExtentInt:
-    return text(subgraph.graph, recipe.number);
+    return extentText(subgraph.graph, recipe.number);
   case RecipeKind::Tensor:
   case RecipeKind::NumpyScalar:
   case RecipeKind::PythonScalar:
@@ -290,9 +276,10 @@ std::string Printer::recipe(RecipeId id) {
   for (size_t i = 0; i < recipe.operands.size(); ++i)
     result += (i ? ", " : "") + this->recipe(recipe.operands[i]);
   if (recipe.kind == RecipeKind::View)
-    result += ", extents " + text(subgraph.graph, recipe.geometry.extents) +
-              ", strides " + text(subgraph.graph, recipe.geometry.strides) +
-              ", offset " + text(subgraph.graph, recipe.geometry.offset);
+    result +=
+        ", extents " + text(subgraph.graph, recipe.geometry.extents) +
+        ", strides " + text(subgraph.graph, recipe.geometry.strides) +
+        ", offset " + extentText(subgraph.graph, recipe.geometry.offset);
   if (recipe.kind == RecipeKind::Iterator)
     result += ", " + std::to_string(recipe.number);
   return result + ")";

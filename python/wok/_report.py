@@ -33,8 +33,8 @@ class Subgraph:
 
     def __str__(self) -> str:
         counts = (
-            f"{len(self.ops)} operations, {self.kernels} kernels, {len(self.guards)} guards, "
-            f"ran {self.hits} times"
+            f"{_count(len(self.ops), 'operation')}, {_count(self.kernels, 'kernel')}, "
+            f"{_count(len(self.guards), 'guard')}, ran {_count(self.hits, 'time')}"
         )
         lines = [f"{self.filename}:{self.lineno}: {counts}", f"    {', '.join(self.ops)}"]
         if self.phases:
@@ -80,14 +80,18 @@ class Report:
     def __str__(self) -> str:
         operations = sum(len(subgraph.ops) for subgraph in self.subgraphs)
         lines = [
-            f"{len(self.subgraphs)} subgraphs with {operations} operations, "
-            f"{len(self.breaks)} breaks"
+            f"{_count(len(self.subgraphs), 'subgraph')} with {_count(operations, 'operation')}, "
+            f"{_count(len(self.breaks), 'break')}"
         ]
         for number, subgraph in enumerate(self.subgraphs, 1):
             lines.append(f"subgraph {number}: {subgraph}")
         for entry in sorted(self.breaks, key=lambda entry: -entry.cost_ns):
             lines.append(f"break: {entry}")
         return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _time(ns: int) -> str:
