@@ -26,6 +26,7 @@ function(add_wok_library name)
   cmake_parse_arguments(ARG "" "LAYER" "DEPENDS;LINK_LIBS" ${ARGN})
   string(REGEX REPLACE "^Wok" "" module ${name})
   wok_check_layers(${name} ${module} "${ARG_LAYER}" "${ARG_LINK_LIBS}")
+  wok_check_sources(${name} "${ARG_UNPARSED_ARGUMENTS}")
 
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} ${ARG_LINK_LIBS})
@@ -35,6 +36,17 @@ function(add_wok_library name)
   if(ARG_LINK_LIBS MATCHES "MLIR")
     wok_precompile_mlir(${name})
   endif()
+endfunction()
+
+# Every source file of the folder belongs to its library.
+function(wok_check_sources name sources)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+    ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(file IN LISTS files)
+    if(NOT file IN_LIST sources)
+      message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/${file} is not listed in ${name}")
+    endif()
+  endforeach()
 endfunction()
 
 function(wok_check_layers name module layer libs)
