@@ -112,11 +112,19 @@ function(wok_precompile_mlir name)
     <mlir/IR/Matchers.h> <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h>)
 endfunction()
 
+# LLVM's archives are not built with a sanitizer: what follows from that is said in the executable.
+function(wok_sanitize name)
+  if(WOK_SANITIZER MATCHES "address")
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/sanitizers/AddressOptions.cpp)
+  endif()
+endfunction()
+
 # An executable of tools/. MLIR comes from its archives, LLVM from libLLVM: never both ways.
 function(add_wok_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} LLVM)
+  wok_sanitize(${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
@@ -125,6 +133,7 @@ function(add_wok_unittest name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest GTest::gtest_main LLVM)
+  wok_sanitize(${name})
   add_dependencies(wok-unittests ${name})
   add_test(NAME unit/${name} COMMAND ${name})
 endfunction()

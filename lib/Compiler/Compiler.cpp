@@ -21,6 +21,7 @@
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -64,6 +65,27 @@ runtime::TensorSpec convertSpec(RankedTensorType type, bool strided) {
     spec.extents.push_back(
         ShapedType::isDynamic(extent) ? runtime::dynamicExtent : extent);
   return spec;
+}
+
+/// Machine code that a subgraph keeps.
+struct HeldCode {
+  std::shared_ptr<const jit::Code> code;
+  HeldCode *next;
+};
+
+/// Code that outlives the process; here leak checkers see that it is meant.
+std::atomic<HeldCode *> abandonedCode = nullptr;
+
+/// Removing code takes ORC's locks: not while the process forks, and not when
+/// it ends, where the code may as well stay.
+void releaseCode(HeldCode *held) {
+  if (CompileGate gate(CompileGate::WhenClosed::Pass); gate) {
+    delete held;
+    return;
+  }
+  held->next = abandonedCode.load();
+  while (!abandonedCode.compare_exchange_weak(held->next, held))
+    ;
 }
 
 } // namespace
@@ -210,14 +232,8 @@ Compiler::Result Compiler::Impl::link(ObjectCode object, std::string name,
       {"link",
        std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
            .count()});
-  // Removing code takes ORC's locks: not while the process forks, and not when
-  // it ends, where the code may as well stay.
   result->code = std::shared_ptr<const void>(
-      new std::shared_ptr<const jit::Code>(std::move(*code)),
-      [](const std::shared_ptr<const jit::Code> *code) {
-        if (CompileGate gate(CompileGate::WhenClosed::Pass); gate)
-          delete code;
-      });
+      new HeldCode{std::move(*code), nullptr}, releaseCode);
   return result;
 }
 

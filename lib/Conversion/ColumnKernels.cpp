@@ -13,8 +13,12 @@ void FusionLowering::columns() {
   bindArguments(kernel);
   unsigned rank = dimsOf(operand).size();
   ArrayRef<unsigned> inner = keptGroups.back();
-  e.lanes = e.fullLanes = chooseLanes(staticExtent(operand, inner));
+  int64_t extent = staticExtent(operand, inner);
+  bool isStatic = ShapedType::isStatic(extent);
+  e.lanes = e.fullLanes = chooseLanes(extent);
   int64_t copies = unroll(8, 2);
+  if (isStatic)
+    copies = std::clamp<int64_t>(extent / e.lanes, 1, copies);
   int64_t tile = e.lanes * copies;
 
   auto [fullOutputs, keptOutputs] = splitOutputs();
@@ -72,8 +76,7 @@ void FusionLowering::columns() {
         return SmallVector<Value>();
       });
     };
-    int64_t extent = staticExtent(operand, inner);
-    if (ShapedType::isStatic(extent) && extent % tile == 0)
+    if (isStatic && extent % tile == 0)
       whole();
     else
       e.branch(arith::CmpIOp::create(e.builder, e.loc,

@@ -55,6 +55,13 @@ unsigned ElementEmitter::depthOf(ArrayRef<Index> at) const {
   return depth;
 }
 
+unsigned ElementEmitter::depthOfArm() const {
+  unsigned depth = scopes.size() - 1;
+  while (depth > 0 && !scopes[depth].isArm)
+    --depth;
+  return depth;
+}
+
 /// Emits in an outer scope, in front of the loop that is being filled.
 class ElementEmitter::Hoist {
 public:
@@ -78,12 +85,13 @@ private:
   SmallVector<Scope, 4> inner;
 };
 
-void ElementEmitter::fill(Operation *op, Block *block,
+void ElementEmitter::fill(Operation *op, Block *block, bool isArm,
                           function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(builder);
   scopes.emplace_back();
   scopes.back().op = op;
   scopes.back().block = block;
+  scopes.back().isArm = isArm;
   if (block->mightHaveTerminator())
     builder.setInsertionPoint(block->getTerminator());
   else
@@ -103,7 +111,7 @@ SmallVector<Value> ElementEmitter::loop(Value low, Value high, int64_t step,
   }
   auto loop =
       scf::ForOp::create(builder, loc, low, high, math.constant(step), carried);
-  fill(loop, loop.getBody(), [&] {
+  fill(loop, loop.getBody(), /*isArm=*/false, [&] {
     SmallVector<Value> next =
         body(loop.getInductionVar(), loop.getRegionIterArgs());
     if (!carried.empty())
@@ -126,7 +134,7 @@ void ElementEmitter::branch(Value condition, function_ref<void()> then,
                               /*addThenBlock=*/true,
                               /*addElseBlock=*/static_cast<bool>(otherwise));
   auto arm = [&](Block *block, function_ref<void()> body) {
-    fill(op, block, [&] {
+    fill(op, block, /*isArm=*/true, [&] {
       body();
       if (!block->mightHaveTerminator())
         scf::YieldOp::create(builder, loc);
@@ -179,7 +187,7 @@ Value ElementEmitter::element(Value tensor, ArrayRef<Index> at) {
     if (!isUniform || !isa<VectorType>(condition.getType()))
       relevant.push_back(condition);
 
-  unsigned depth = depthOf(at);
+  unsigned depth = std::max(depthOf(at), depthOfArm());
   for (Value condition : relevant)
     depth = std::max(depth, depthOf(condition));
   // What a loop has stored is not known in front of that loop.

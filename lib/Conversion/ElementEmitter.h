@@ -5,9 +5,11 @@
 // operands at the indices that they need. Nothing of a fusion's body is ever
 // stored, and nothing is computed twice in one place:
 //
-// - Each open loop is a scope. A value is emitted in the outermost scope that
-//   knows its index, in front of the loop that is being filled, and is found
-//   again by everything that follows in that scope.
+// - Each open loop is a scope, and so is each arm of a branch. A value is
+//   emitted in the outermost scope that knows its index, in front of the loop
+//   that is being filled, and is found again by everything that follows in that
+//   scope. It stays in the arm that asked for it: elsewhere there may be no
+//   such element.
 // - Elements whose index is the same in all lanes are scalars until they meet a
 //   vector.
 // - Data movement only changes indices.
@@ -221,6 +223,7 @@ private:
   struct Scope {
     mlir::Operation *op = nullptr; ///< Null for the body of the function.
     mlir::Block *block = nullptr;
+    bool isArm = false;
     llvm::SmallVector<Remembered> remembered;
     llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> splats;
   };
@@ -233,7 +236,9 @@ private:
 
   unsigned depthOf(mlir::Value value) const;
   unsigned depthOf(llvm::ArrayRef<Index> at) const;
-  void fill(mlir::Operation *op, mlir::Block *block,
+  /// The innermost open arm of a branch; 0 if there is none.
+  unsigned depthOfArm() const;
+  void fill(mlir::Operation *op, mlir::Block *block, bool isArm,
             llvm::function_ref<void()> body);
 
   // ReductionLoops.cpp

@@ -185,11 +185,11 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
     auto type = VectorType::get({lanes}, memoryType);
     auto either = scf::IfOp::create(builder, loc, TypeRange{type}, isDense,
                                     /*withElseRegion=*/true);
-    fill(either, either.thenBlock(), [&] {
+    fill(either, either.thenBlock(), /*isArm=*/true, [&] {
       Value pointer = elementPointer(buffer.pointer, where.offset, memoryType);
       scf::YieldOp::create(builder, loc, loadContiguous(pointer, memoryType));
     });
-    fill(either, either.elseBlock(), [&] {
+    fill(either, either.elseBlock(), /*isArm=*/true, [&] {
       scf::YieldOp::create(builder, loc,
                            loadGathered(buffer, where, memoryType));
     });

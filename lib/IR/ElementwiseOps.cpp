@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "wok/IR/Scalar.h"
 #include "wok/IR/Types.h"
 
@@ -295,7 +296,14 @@ Value FloorDivOp::buildScalar(OpBuilder &b, Location loc, ValueRange x, Type) {
 
 /// An integer division faults on a zero divisor; a float division does not.
 static bool divisionCanFault(Value divisor) {
-  return !isa<FloatType>(elementTypeOf(divisor));
+  if (isa<FloatType>(elementTypeOf(divisor)))
+    return false;
+  while (auto broadcast = divisor.getDefiningOp<BroadcastOp>())
+    divisor = broadcast.getOperand();
+  DenseIntElementsAttr known;
+  return !matchPattern(divisor, m_Constant(&known)) ||
+         llvm::any_of(known.getValues<APInt>(),
+                      [](const APInt &value) { return value.isZero(); });
 }
 
 bool DivOp::canFault() { return divisionCanFault(getRhs()); }

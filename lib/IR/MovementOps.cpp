@@ -323,6 +323,24 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Whether every index is known to be one of the operand.
+static bool isInRange(GatherOp gather) {
+  int64_t extent = gather.getOperand().getType().getDimSize(gather.getDim());
+  DenseIntElementsAttr indices;
+  return ShapedType::isStatic(extent) &&
+         matchPattern(gather.getIndices(), m_Constant(&indices)) &&
+         llvm::all_of(indices.getValues<APInt>(), [&](const APInt &index) {
+           return index.getSExtValue() >= 0 && index.getSExtValue() < extent;
+         });
+}
+
+bool wok::canFault(Operation *op) {
+  if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
+    return elementwise.canFault();
+  auto gather = dyn_cast<GatherOp>(op);
+  return gather && !isInRange(gather);
+}
+
 //===----------------------------------------------------------------------===//
 // IotaOp, ConstantOp, DimOp
 //===----------------------------------------------------------------------===//

@@ -112,7 +112,7 @@ int64_t Planner::staticBytes(Value tensor) {
 
 LogicalResult Planner::check() {
   for (Operation &op : subgraph.getBody().front().without_terminator())
-    if (!isa<FusionOp, ContractOp, ReshapeOp, DimOp>(op) &&
+    if (!isa<FusionOp, ContractOp, DemandOp, ReshapeOp, DimOp>(op) &&
         !isa<arith::ArithDialect>(op.getDialect()))
       return op.emitOpError("stands outside of a fusion: it cannot be planned");
   return success();

@@ -2,6 +2,8 @@
 
 #include "wok/Transforms/Passes.h"
 
+#include "Faults.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -145,8 +147,10 @@ struct Simplify : wok::impl::SimplifyBase<Simplify> {
   }
 
   void runOnOperation() override {
+    demandFaults(getOperation());
     if (failed(applyPatternsGreedily(getOperation(), patterns)))
-      signalPassFailure();
+      return signalPassFailure();
+    dropNeedlessDemands(getOperation());
   }
 
   FrozenRewritePatternSet patterns;

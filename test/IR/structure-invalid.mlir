@@ -190,3 +190,11 @@ wok.subgraph @f() {
 // expected-error @+1 {{may not have the attribute 'wok.unknown'}}
 module attributes {wok.unknown} {
 }
+
+// -----
+
+wok.frame @demand_in_frame(%x: tensor<8xi32>) -> tensor<8xi32> {
+  // expected-error@+1 {{expects parent op 'wok.subgraph'}}
+  wok.demand %x : tensor<8xi32>
+  wok.return %x : tensor<8xi32>
+}

@@ -48,3 +48,11 @@ wok.subgraph @symbolic(%x: memref<?xf32>) {
   %t = memref.view %arena[%at][%n] : memref<?xi8> to memref<?xf32>
   wok.return
 }
+
+// CHECK-LABEL: wok.subgraph @demand
+// CHECK: wok.demand %{{.*}} : tensor<8xi32>
+wok.subgraph @demand(%x: tensor<8xi32>) -> tensor<8xi32> {
+  %q = wok.floor_div %x, %x : tensor<8xi32>
+  wok.demand %q : tensor<8xi32>
+  wok.return %x : tensor<8xi32>
+}

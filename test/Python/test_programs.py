@@ -159,3 +159,55 @@ def test_arrays():
 
     same(f, np.arange(6.0))
     same(f, np.arange(6.0).reshape(2, 3))
+
+
+def floor_divide_unread(x, d, i):
+    q = x // d  # noqa: F841
+    return x + 1
+
+
+def remainder_read_in_part(x, d, i):
+    return (x % d)[:2] * 2
+
+
+def only_a_fault(x, d, i):
+    x % d
+    return 5
+
+
+def gather_unread(x, d, i):
+    x[i]
+    return x + 1
+
+
+def gather_read_in_part(x, d, i):
+    return (torch.index_select(x, 0, i)[:0].sum() + x) * 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        floor_divide_unread,
+        remainder_read_in_part,
+        only_a_fault,
+        gather_unread,
+        gather_read_in_part,
+    ],
+)
+def test_faults_of_what_is_not_read(program):
+    """An operation raises also if nobody looks at all of its result."""
+    x, good, bad = torch.arange(12), torch.ones(12, dtype=torch.int64), torch.ones(12).long()
+    bad[11] = 0
+    inside, outside = torch.tensor([0, 11]), torch.tensor([0, 12])
+
+    def outcome(function, *arguments):
+        try:
+            return str(function(*arguments))
+        except (RuntimeError, IndexError) as error:
+            return str(error)
+
+    compiled = wok.jit(program)
+    for divisor, index in [(good, inside), (bad, inside), (good, outside), (good, inside)]:
+        want = outcome(program, x, divisor, index)
+        for _ in range(2):
+            assert outcome(compiled, x, divisor, index) == want

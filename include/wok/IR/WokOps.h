@@ -42,6 +42,10 @@ namespace wok {
 /// or a `FloatAttr`), or null. Sees constants, also where they are broadcast.
 mlir::TypedAttr getSplat(mlir::Value tensor);
 
+/// Whether a run can fault because of `op`: it gathers at indices, or divides
+/// integers by numbers, that are not known to be good.
+bool canFault(mlir::Operation *op);
+
 } // namespace wok
 
 #endif // WOK_IR_WOKOPS_H

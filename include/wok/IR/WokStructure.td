@@ -75,6 +75,27 @@ def Wok_ReturnOp : Wok_Op<"return", [
   let hasVerifier = 1;
 }
 
+def Wok_DemandOp : Wok_Op<"demand", [HasParent<"SubgraphOp">, MemoryEffects<[MemWrite]>]> {
+  let summary = "Has a tensor computed for its faults";
+  let description = [{
+    Every element of the operand is computed, and a run faults if one of them does, whether anything
+    else reads it or not: a division of integers by zero is an error of the program also where the
+    quotient is not used.
+
+    Example:
+    ```mlir
+    wok.subgraph @example(%x: tensor<8xi32>, %y: tensor<8xi32>) -> tensor<4xi32> {
+      %q = wok.floor_div %x, %y : tensor<8xi32>
+      wok.demand %q : tensor<8xi32>
+      %s = wok.slice %q offsets [0] sizes [4] strides [1] : tensor<8xi32> -> tensor<4xi32>
+      wok.return %s : tensor<4xi32>
+    }
+    ```
+  }];
+  let arguments = (ins Wok_Tensor:$operand);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
 def Wok_FusionOp : Wok_Op<"fusion", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     IsolatedFromAbove, RecursivelySpeculatable,

@@ -29,6 +29,9 @@ def Simplify : Pass<"wok-simplify", "::wok::SubgraphOp"> {
     reshapes and broadcasts that all operands of an elementwise operation share behind it: views and
     transposed reads then stand at contractions and at the ends, and what can be computed on fewer
     elements is. Every rewrite is exact: no result changes by a bit.
+
+    What faults still faults: the result of a gather or of an integer division that nothing reads, or
+    reads a part of, is kept by a `wok.demand`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::wok::WokDialect"];
 }

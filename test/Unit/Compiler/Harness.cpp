@@ -9,6 +9,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace wok;
 using namespace wok::importer;
@@ -191,37 +194,49 @@ Element loadElement(const std::byte *place, DType dtype) {
   return {};
 }
 
-/// Memory of a tensor between two margins that nobody may write. The first
-/// element is aligned to its own size and no more.
+/// Memory between two pages that nobody may touch, filled with a pattern.
+class GuardedMemory {
+public:
+  explicit GuardedMemory(size_t bytes) {
+    size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    usable = std::max<size_t>((bytes + page - 1) / page, 1) * page;
+    total = usable + 2 * page;
+    void *mapped = mmap(nullptr, total, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED)
+      throw std::bad_alloc();
+    whole = static_cast<std::byte *>(mapped);
+    mprotect(whole, page, PROT_NONE);
+    mprotect(whole + page + usable, page, PROT_NONE);
+    begin = whole + page;
+    std::memset(begin, 0xa5, usable);
+  }
+  ~GuardedMemory() { munmap(whole, total); }
+  GuardedMemory(const GuardedMemory &) = delete;
+  GuardedMemory &operator=(const GuardedMemory &) = delete;
+
+  std::byte *begin;
+  size_t usable;
+
+private:
+  std::byte *whole;
+  size_t total;
+};
+
+/// Memory of a tensor that ends where its page ends, or begins where its page
+/// begins: what is read or written beyond is a fault of the process. The rest
+/// of the page holds a pattern that nobody may change. The first element is
+/// aligned to its own size and, at an end, no more.
 class Buffer {
 public:
-  Buffer(DType dtype, const Extents &extents, Layout layout)
-      : dtype(dtype), extents(extents), strides(extents.size()) {
-    int64_t width = static_cast<int64_t>(byteWidth(dtype));
-    int64_t step = layout == Layout::Gaps ? 3 : 1;
-    int64_t first = 0;
-    for (size_t i = 0; i < extents.size(); ++i) {
-      size_t dim = layout == Layout::Transposed ? i : extents.size() - 1 - i;
-      strides[dim] = step;
-      step *= std::max<int64_t>(extents[dim], 1);
-      if (layout == Layout::Reversed) {
-        first += strides[dim] * std::max<int64_t>(extents[dim] - 1, 0);
-        strides[dim] = -strides[dim];
-      }
-    }
-    size_t payload =
-        countOf(extents) == 0 ? 0 : std::max<int64_t>(step, 1) * width;
-    bytes.assign(margin + width + payload + margin, std::byte(0xa5));
-    auto address = reinterpret_cast<uintptr_t>(bytes.data());
-    begin = margin - address % 64 + width;
-    data = bytes.data() + begin + first * width;
-  }
+  Buffer(DType dtype, const Extents &extents, Layout layout, bool atEnd)
+      : Buffer(dtype, extents, Places(extents, layout), atEnd) {}
 
   void write(const Tensor &tensor) {
     forAll([&](std::byte *place, size_t i) {
       storeElement(place, dtype, tensor.elements[i]);
     });
-    snapshot = bytes;
+    snapshot.assign(memory.begin, memory.begin + memory.usable);
   }
   Tensor read() {
     Tensor tensor(dtype, extents);
@@ -230,27 +245,57 @@ public:
     });
     return tensor;
   }
-  bool isUntouched() const { return bytes == snapshot; }
+  bool isUntouched() const {
+    return std::memcmp(memory.begin, snapshot.data(), memory.usable) == 0;
+  }
   bool areMarginsUntouched() const {
-    size_t payload = countOf(extents) * byteWidth(dtype);
-    for (size_t i = 0; i < bytes.size(); ++i)
-      if ((i < begin || i >= begin + payload) && bytes[i] != std::byte(0xa5))
+    for (const std::byte *at = memory.begin; at < memory.begin + memory.usable;
+         ++at)
+      if ((at < first || at >= first + payload) && *at != std::byte(0xa5))
         return false;
     return true;
   }
   bool holdsTruthValues() const {
-    for (int64_t i = 0, e = countOf(extents); i < e; ++i)
-      if (bytes[begin + i] != std::byte(0) && bytes[begin + i] != std::byte(1))
+    for (size_t i = 0; i < payload; ++i)
+      if (first[i] != std::byte(0) && first[i] != std::byte(1))
         return false;
     return true;
   }
 
   const DType dtype;
   const Extents extents;
-  Extents strides;
-  std::byte *data;
+  const Extents strides;
 
 private:
+  /// Where elements are, in elements.
+  struct Places {
+    Places(const Extents &extents, Layout layout) : strides(extents.size()) {
+      int64_t step = layout == Layout::Gaps ? 3 : 1;
+      for (size_t i = 0; i < extents.size(); ++i) {
+        size_t dim = layout == Layout::Transposed ? i : extents.size() - 1 - i;
+        strides[dim] = step;
+        step *= std::max<int64_t>(extents[dim], 1);
+        int64_t span = strides[dim] * std::max<int64_t>(extents[dim] - 1, 0);
+        count += span;
+        if (layout == Layout::Reversed) {
+          origin += span;
+          strides[dim] = -strides[dim];
+        }
+      }
+      if (countOf(extents) == 0)
+        count = 0;
+    }
+    Extents strides;
+    int64_t origin = 0; ///< The place of element 0.
+    int64_t count = 1;  ///< Places from the lowest to the highest.
+  };
+
+  Buffer(DType dtype, const Extents &extents, const Places &places, bool atEnd)
+      : dtype(dtype), extents(extents), strides(places.strides),
+        payload(places.count * byteWidth(dtype)), memory(payload),
+        first(memory.begin + (atEnd ? memory.usable - payload : 0)),
+        data(first + places.origin * byteWidth(dtype)) {}
+
   template <class Body>
   void forAll(Body body) {
     Extents index(extents.size(), 0);
@@ -268,9 +313,14 @@ private:
     }
   }
 
-  static constexpr size_t margin = 128;
-  std::vector<std::byte> bytes, snapshot;
-  size_t begin;
+  const size_t payload;
+  GuardedMemory memory;
+  std::byte *const first;
+  std::vector<std::byte> snapshot;
+
+public:
+  /// Element 0.
+  std::byte *const data;
 };
 
 std::string show(DType dtype, Element element) {
@@ -329,10 +379,13 @@ ValueId CompilerTest::symbolicInput(DType dtype, Extents extents,
 Compiler &CompilerTest::compiler() {
   // One for each target, for all tests: making one takes longer than a compile.
   static std::map<std::string, std::unique_ptr<Compiler>> compilers;
-  std::unique_ptr<Compiler> &compiler = compilers[cpu];
+  std::unique_ptr<Compiler> &compiler = compilers[target];
   if (!compiler) {
     CompilerOptions options = CompilerOptions::fromEnvironment();
-    options.cpu = cpu;
+    size_t colon = target.find(':');
+    options.cpu = target.substr(0, colon);
+    if (colon != std::string::npos)
+      options.vectorBytes = std::stoul(target.substr(colon + 1));
     compiler = std::make_unique<Compiler>(options);
   }
   return *compiler;
@@ -357,12 +410,15 @@ std::vector<Tensor> CompilerTest::run(const CompiledSubgraph &code,
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<void *> data;
   std::vector<int64_t> dims;
+  // Each buffer of the next run is at the other end of its page.
+  static unsigned place = 0;
+  ++place;
   EXPECT_EQ(code.inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     EXPECT_EQ(code.inputs[i].dtype, inputs[i].dtype);
     Layout own = code.inputs[i].strided ? layout : Layout::Dense;
-    buffers.push_back(
-        std::make_unique<Buffer>(inputs[i].dtype, inputs[i].extents, own));
+    buffers.push_back(std::make_unique<Buffer>(
+        inputs[i].dtype, inputs[i].extents, own, (place + i) % 2));
     buffers.back()->write(inputs[i]);
     data.push_back(buffers.back()->data);
     dims.insert(dims.end(), inputs[i].extents.begin(), inputs[i].extents.end());
@@ -396,8 +452,8 @@ std::vector<Tensor> CompilerTest::run(const CompiledSubgraph &code,
             << "output " << i;
       }
     }
-    buffers.push_back(
-        std::make_unique<Buffer>(type.dtype, extents, Layout::Dense));
+    buffers.push_back(std::make_unique<Buffer>(type.dtype, extents,
+                                               Layout::Dense, (place + i) % 2));
     data.push_back(buffers.back()->data);
     dims.insert(dims.end(), extents.begin(), extents.end());
   }
@@ -415,19 +471,20 @@ std::vector<Tensor> CompilerTest::run(const CompiledSubgraph &code,
     offsets = layout.offsets;
     arenaBytes = layout.bytes;
   }
-  size_t room = (arenaBytes + 127) / 64 * 64 + 64;
-  std::unique_ptr<std::byte, decltype(&std::free)> arena(
-      static_cast<std::byte *>(std::aligned_alloc(64, room)), &std::free);
+  size_t room = (arenaBytes + 63) / 64 * 64;
+  GuardedMemory pages(room);
+  std::byte *arena = pages.begin + pages.usable - room;
   // NaN in every float type, to find what is read before it is written.
-  std::memset(arena.get(), 0xff, room);
+  std::memset(pages.begin, 0xff, pages.usable);
 
   status = static_cast<Status>(
-      code.entry(data.data(), dims.data(), arenaBytes ? arena.get() : nullptr,
+      code.entry(data.data(), dims.data(), arenaBytes ? arena : nullptr,
                  offsets.empty() ? nullptr : offsets.data()));
 
-  for (size_t i = arenaBytes; i < room; ++i)
-    if (arena.get()[i] != std::byte(0xff)) {
-      ADD_FAILURE() << "written behind the arena";
+  for (size_t i = 0; i < pages.usable; ++i)
+    if ((pages.begin + i < arena || pages.begin + i >= arena + arenaBytes) &&
+        pages.begin[i] != std::byte(0xff)) {
+      ADD_FAILURE() << "written outside the arena";
       break;
     }
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -264,6 +264,36 @@ TEST_P(MovementTest, Iota) {
     checkWith(code.get(), {makeTensor(DType::I64, {n}, Fill::Tame, 19)}, {});
 }
 
+// A fault is one also where its element is not read.
+TEST_P(MovementTest, FaultsOfWhatIsNotRead) {
+  for (bool symbolic : {false, true}) {
+    SCOPED_TRACE(symbolic ? "symbolic" : "static");
+    reset();
+    ExtentId extent = symbolic ? graph.symbol(0, 0) : graph.constant(20);
+    auto make = [&](DType dtype) {
+      return graph.addInput({dtype, {extent}}, /*strided=*/false);
+    };
+    ValueId x = make(DType::I32), y = make(DType::I32);
+    ValueId t = make(DType::F32), i = make(DType::I64);
+    ValueId quotient = b.binary("floor_div", x, y).value();
+    ValueId found = b.gather(t, i, 0).value();
+    ValueId few = b.slice(quotient, Dims{0}, b.extents({3}), Dims{1}).value();
+    graph.outputs = {few, b.binary("add", x, y).value()};
+    (void)found;
+    auto code = compile();
+    Tensor numbers = makeTensor(DType::I32, {20}, Fill::Tame, 50);
+    Tensor divisors = makeTensor(DType::I32, {20}, Fill::Nonzero, 51);
+    Tensor table = makeTensor(DType::F32, {20}, Fill::Tame, 52);
+    Tensor places = makeTensor(DType::I64, {20}, Fill::Small, 53);
+    checkWith(code.get(), {numbers, divisors, table, places}, {});
+    Tensor badDivisors = divisors, badPlaces = places;
+    badDivisors.elements[19].i = 0;
+    badPlaces.elements[19].i = 20;
+    checkWith(code.get(), {numbers, badDivisors, table, places}, {});
+    checkWith(code.get(), {numbers, divisors, table, badPlaces}, {});
+  }
+}
+
 // An input, a constant or a value may be an output, and twice.
 TEST_P(MovementTest, UnusualOutputs) {
   ValueId x = input(DType::F32, {3, 4});

@@ -61,6 +61,20 @@ TEST_P(ReductionTest, SymbolicExtents) {
   }
 }
 
+// What a vector too many would read is not there.
+TEST_P(ReductionTest, ColumnsOfAnyNumber) {
+  for (DType dtype : {DType::I8, DType::F32})
+    for (int64_t columns : {1, 2, 3, 7, 9, 20, 33, 130}) {
+      SCOPED_TRACE(std::string(toString(dtype)) + " columns " +
+                   std::to_string(columns));
+      reset();
+      ValueId x = input(dtype, {3, columns});
+      graph.outputs = {
+          b.unary("neg", b.reduce("max", x, Dims{0}).value()).value()};
+      check({makeTensor(dtype, {3, columns}, Fill::Tame, 3)});
+    }
+}
+
 TEST_P(ReductionTest, NothingReduced) {
   for (DType dtype : {DType::F32, DType::I64, DType::I1}) {
     SCOPED_TRACE(std::string(toString(dtype)));

@@ -452,7 +452,7 @@ Tensor Interpreter::gather(const Node &node) {
     Extents at(index.begin() + dim, index.begin() + dim + indexRank);
     int64_t chosen = indices.elements[positionOf(indices.extents, at)].i;
     if (chosen < 0 || chosen >= a.extents[dim]) {
-      status = runtime::Status::IndexOutOfRange;
+      addStatus(status, runtime::Status::IndexOutOfRange);
       return;
     }
     Extents from(index.begin(), index.begin() + dim);

@@ -52,6 +52,12 @@ int64_t wrapTo(DType dtype, int64_t value);
 std::vector<int64_t> evaluateExtents(const importer::Graph &graph,
                                      const std::vector<Tensor> &inputs);
 
+/// Takes one more fault into the status of a run: kernels OR them.
+inline void addStatus(runtime::Status &status, runtime::Status fault) {
+  status = static_cast<runtime::Status>(static_cast<int>(status) |
+                                        static_cast<int>(fault));
+}
+
 /// Runs `graph`. `status` becomes what a run of the compiled code returns; the
 /// outputs mean nothing if it is not `Ok`.
 std::vector<Tensor> interpret(const importer::Graph &graph,

@@ -209,7 +209,7 @@ int64_t integerBinary(std::string_view op, DType dtype, int64_t a, int64_t b,
     return wrapTo(dtype, wrapping(op, a, b));
   if (op == "div" || op == "floor_div" || op == "remainder" || op == "fmod") {
     if (b == 0) {
-      status = runtime::Status::DivisionByZero;
+      addStatus(status, runtime::Status::DivisionByZero);
       return 0;
     }
     if (b == -1)
