@@ -274,7 +274,11 @@ private:
   };
   Address address(const Buffer &buffer, llvm::ArrayRef<Index> at);
   mlir::Value load(const Buffer &buffer, llvm::ArrayRef<Index> at);
-  mlir::Value loadContiguous(mlir::Value pointer, mlir::Type memoryType);
+  mlir::Value loadContiguous(mlir::Value pointer, mlir::Type memoryType,
+                             bool reversed = false);
+  mlir::Value loadReversed(const Buffer &buffer, mlir::Value offset,
+                           mlir::Type memoryType);
+  mlir::Value reverse(mlir::Value vector);
   mlir::Value loadGathered(const Buffer &buffer, const Address &address,
                            mlir::Type memoryType);
   mlir::Value elementPointer(mlir::Value pointer, mlir::Value offset,

@@ -176,6 +176,8 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
   if (!where.offsets && !where.stepValue && where.step == 1)
     return finish(loadContiguous(
         elementPointer(buffer.pointer, where.offset, memoryType), memoryType));
+  if (!where.offsets && !where.stepValue && where.step == -1)
+    return finish(loadReversed(buffer, where.offset, memoryType));
 
   if (!where.offsets && where.stepValue) {
     // Strides that are known only when the kernel runs are mostly 1.
@@ -198,15 +200,32 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
   return finish(loadGathered(buffer, where, memoryType));
 }
 
-Value ElementEmitter::loadContiguous(Value pointer, Type memoryType) {
+Value ElementEmitter::loadContiguous(Value pointer, Type memoryType,
+                                     bool reversed) {
   auto type = VectorType::get({lanes}, memoryType);
   Value wanted = mask(/*vector=*/true);
+  if (wanted && reversed)
+    wanted = reverse(wanted);
   if (!wanted)
     return LLVM::LoadOp::create(builder, loc, type, pointer,
                                 bytesOf(memoryType));
   Value none = fillerOf(builder, loc, type);
   return LLVM::MaskedLoadOp::create(builder, loc, type, pointer, wanted, none,
                                     bytesOf(memoryType));
+}
+
+/// Lane 0 last.
+Value ElementEmitter::reverse(Value vector) {
+  auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, lanes)));
+  return vector::ShuffleOp::create(builder, loc, vector, vector, order);
+}
+
+/// Elements at `offset`, `offset` - 1, ...
+Value ElementEmitter::loadReversed(const Buffer &buffer, Value offset,
+                                   Type memoryType) {
+  Value first = math.add(offset, math.constant(1 - lanes));
+  Value pointer = elementPointer(buffer.pointer, first, memoryType);
+  return reverse(loadContiguous(pointer, memoryType, /*reversed=*/true));
 }
 
 Value ElementEmitter::loadGathered(const Buffer &buffer, const Address &address,

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace wok;
 
@@ -313,6 +315,17 @@ Value ElementEmitter::gather(GatherOp op, ArrayRef<Index> at) {
 Value ElementEmitter::iota(IotaOp op, ArrayRef<Index> at) {
   Type elementType = getElementTypeOrSelf(op.getResult().getType());
   Value value = asInteger(at[op.getDim()]);
+  int64_t size =
+      cast<RankedTensorType>(op.getResult().getType()).getDimSize(op.getDim());
+  if (ShapedType::isStatic(size) &&
+      size <= std::numeric_limits<int32_t>::max()) {
+    // Few targets convert vectors of 64-bit integers to floats.
+    Type wide = value.getType(), narrow = builder.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(wide))
+      narrow = vector.clone(narrow);
+    value = arith::TruncIOp::create(builder, loc, narrow, value);
+    value = arith::ExtSIOp::create(builder, loc, wide, value);
+  }
   value = buildCast(builder, loc, value, builder.getI64Type(), elementType);
   return buildRound(builder, loc, value, elementType);
 }

@@ -10,6 +10,8 @@
 
 #include "FrameModel.h"
 
+#include "wok/Runtime/Parallel.h"
+
 #include <algorithm>
 #include <cfenv>
 #include <chrono>
@@ -233,6 +235,8 @@ int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *),
   auto start = timeKernels ? std::chrono::steady_clock::now()
                            : std::chrono::steady_clock::time_point();
   int32_t status;
+  // NumPy's own loops never woke libgomp's threads.
+  runtime::OwnPoolScope ownPool(plan.hasArrays);
   if (isLong(bytes, plan.operations)) {
     // Another thread may drop or replace what the inputs were read from.
     llvm::SmallVector<Ref<>, 8> inputs;

@@ -15,6 +15,7 @@ using namespace wok::runtime;
 namespace {
 
 thread_local bool insideLoop = false;
+thread_local bool prefersOwnPool = false;
 
 /// One loop in flight: what all its threads share.
 struct Loop {
@@ -62,12 +63,19 @@ struct Loop {
 int wok::runtime::threadCount() noexcept {
   if (insideLoop)
     return 1;
-  if (const OpenMP *openMP = OpenMP::loaded())
-    return openMP->inParallel()
-               ? 1
-               : std::clamp(openMP->maxThreads(), 1, Shares::maxShares);
-  return ThreadPool::get().threads();
+  const OpenMP *openMP = OpenMP::loaded();
+  if (!openMP)
+    return ThreadPool::get().threads();
+  if (openMP->inParallel())
+    return 1;
+  int most = std::clamp(openMP->maxThreads(), 1, Shares::maxShares);
+  return prefersOwnPool ? std::min(most, ThreadPool::get().threads()) : most;
 }
+
+OwnPoolScope::OwnPoolScope(bool isWanted) noexcept : before(prefersOwnPool) {
+  prefersOwnPool |= isWanted;
+}
+OwnPoolScope::~OwnPoolScope() { prefersOwnPool = before; }
 
 bool wok::runtime::usesOpenMP() noexcept { return OpenMP::loaded() != nullptr; }
 void wok::runtime::findLoadedOpenMP() noexcept { OpenMP::find(); }
@@ -84,7 +92,7 @@ int32_t wok_parallel_for(int64_t begin, int64_t end, int64_t grain,
     return body(begin, end, ctx);
 
   int64_t pieces = (end - begin - 1) / grain + 1;
-  const OpenMP *openMP = OpenMP::loaded();
+  const OpenMP *openMP = prefersOwnPool ? nullptr : OpenMP::loaded();
   int threads = static_cast<int>(std::min<int64_t>(threadCount(), pieces));
   if (threads < 2)
     return body(begin, end, ctx);

@@ -158,3 +158,39 @@ wok.subgraph @symbolic(%x: tensor<?xf32>) -> tensor<?xf32> {
   }
   wok.return %y : tensor<?xf32>
 }
+
+// -----
+
+// What runs backwards is loaded forwards and turned, masks too.
+// CHECK-LABEL: func.func private @backwards_kernel0
+// CHECK: %[[V:.*]] = llvm.load {{.*}} -> vector<8xf32>
+// CHECK: vector.shuffle %[[V]], %[[V]] [7, 6, 5, 4, 3, 2, 1, 0]
+// CHECK: %[[MASK:.*]] = vector.create_mask
+// CHECK: %[[TURNED:.*]] = vector.shuffle %[[MASK]], %[[MASK]] [7, 6, 5, 4, 3, 2, 1, 0]
+// CHECK: llvm.intr.masked.load %{{.*}}, %[[TURNED]]
+// CHECK-NOT: llvm.intr.masked.gather
+wok.subgraph @backwards(%x: tensor<100xf32>) -> tensor<100xf32> {
+  %y = wok.fusion(%x) : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a: tensor<100xf32>):
+    %b = wok.slice %a offsets [99] sizes [100] strides [-1] : tensor<100xf32> -> tensor<100xf32>
+    %c = wok.neg %b : tensor<100xf32>
+    wok.yield %c : tensor<100xf32>
+  }
+  wok.return %y : tensor<100xf32>
+}
+
+// -----
+
+// Numbers of places fit 32 bits, which convert to floats as vectors.
+// CHECK-LABEL: func.func private @places_kernel0
+// CHECK: %[[NARROW:.*]] = arith.trunci %{{.*}} : vector<8xi64> to vector<8xi32>
+// CHECK: %[[LONG:.*]] = arith.extsi %[[NARROW]]
+// CHECK: arith.sitofp %[[LONG]]
+wok.subgraph @places() -> tensor<100xf32> {
+  %y = wok.fusion() : () -> tensor<100xf32> {
+    %i = wok.iota dim 0 : tensor<100xi64>
+    %f = wok.cast %i : tensor<100xi64> to tensor<100xf32>
+    wok.yield %f : tensor<100xf32>
+  }
+  wok.return %y : tensor<100xf32>
+}

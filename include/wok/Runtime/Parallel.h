@@ -1,8 +1,11 @@
 //===- Parallel.h - Loops over several threads ------------------*- C++ -*-===//
 //
 // One function that kernels call. In a process that has loaded libgomp
-// (PyTorch's) it runs on that pool and obeys its thread count; otherwise on a
-// pool of Wok's own, started at the first loop that is worth it.
+// (PyTorch's) it runs on that pool and obeys its thread count: two pools would
+// fight for the CPUs, as libgomp's threads spin between loops. Otherwise, and
+// in an `OwnPoolScope`, on a pool of Wok's own, started at the first loop that
+// is worth it. On a busy machine that one is better: a libgomp loop waits until
+// each thread of the team was scheduled, ours for none that did not begin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,14 +34,27 @@ namespace wok::runtime {
 
 /// Threads that a loop which begins now on this thread may use: 1 within a
 /// loop; what OpenMP says where its pool is used; else `WOK_NUM_THREADS`, else
-/// the CPUs this process may run on.
+/// the CPUs this process may run on, but no more than a loaded OpenMP says.
 int threadCount() noexcept;
+
+/// While one lives, loops of this thread run on Wok's own pool if `isWanted`:
+/// for a host whose other code does not use libgomp.
+class OwnPoolScope {
+public:
+  explicit OwnPoolScope(bool isWanted) noexcept;
+  ~OwnPoolScope();
+  OwnPoolScope(const OwnPoolScope &) = delete;
+  OwnPoolScope &operator=(const OwnPoolScope &) = delete;
+
+private:
+  bool before;
+};
 
 /// Looks again for a loaded libgomp. It is looked for at the first loop; a host
 /// that loads one later calls this.
 void findLoadedOpenMP() noexcept;
 
-/// True if loops run on libgomp's pool.
+/// True if loops run on libgomp's pool, but for an `OwnPoolScope`.
 bool usesOpenMP() noexcept;
 
 /// Sets the threads of Wok's own pool (1 to 256), for tests and tools. Not

@@ -4,6 +4,7 @@
 #include "wok/Runtime/Parallel.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -46,6 +47,19 @@ TEST(OpenMP, FoundWhenLoaded) {
     EXPECT_EQ(sum(1000), 1000);
     EXPECT_EQ(sum(7), 7);
   }
+  {
+    // Beside it, but with no more threads than it would use.
+    setOwnPoolThreads(2);
+    OwnPoolScope scope(true);
+    for (int threads : {1, 3}) {
+      setThreads(threads);
+      EXPECT_EQ(threadCount(), std::min(threads, 2));
+      EXPECT_EQ(sum(1000), 1000);
+    }
+    OwnPoolScope inner(false);
+    EXPECT_EQ(threadCount(), 2);
+  }
+  EXPECT_EQ(threadCount(), 3);
   EXPECT_EQ(parallelFor(0, 2, 1,
                         [](int64_t first, int64_t) -> int32_t {
                           return first ? 2 : 1;
