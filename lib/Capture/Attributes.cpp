@@ -106,6 +106,10 @@ static std::optional<Value> commonAttribute(Emitter &e, Value tensor,
     return elementCountOf(e, bytes);
   }
   if (name == "T") {
+    // PyTorch warns: it is to be an error.
+    if (library == Library::Torch && extents.size() != 2 && !extents.empty())
+      return capture.breakHere(BreakInfo::Reason::UnsupportedOp,
+                               "T of a tensor that is no matrix");
     std::vector<int64_t> permutation = allDims(extents.size());
     std::ranges::reverse(permutation);
     return permutedView(e, tensor, permutation, "T");
@@ -184,6 +188,11 @@ std::optional<Value> capture::torchMetadata(Call &call) {
   std::string_view what = call.detail();
   if (what == "size" || what == "stride") {
     std::vector<ExtentId> values = extents;
+    // Those of an empty tensor are not guarded.
+    if (what == "stride" && std::ranges::any_of(extents, [&](ExtentId id) {
+          return capture.graph.constantValue(id) == 0;
+        }))
+      return call.unsupported("strides of an empty tensor");
     if (what == "stride")
       values = geometryOf(capture, tensor).strides;
     if (!call.has(1))

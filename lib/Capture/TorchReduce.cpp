@@ -188,6 +188,23 @@ static V varianceOf(Emitter &e, V x, std::span<const int64_t> dims,
   return e.div(sum, freedom);
 }
 
+/// Whether there are more elements than `correction`: PyTorch warns otherwise.
+static bool hasFreedom(Emitter &e, V input, std::span<const int64_t> dims,
+                       double correction) {
+  importer::Graph &graph = e.capture.graph;
+  const Emitter::Extents extents = e.extents(input);
+  double atLeast = 1;
+  for (int64_t dim : dims) {
+    importer::ExtentId id = extents[static_cast<size_t>(dim)];
+    bool isSymbol = graph.extent(id).kind == importer::ExtentExpr::Kind::Symbol;
+    // Symbols are guarded to be 2 or more.
+    atLeast *= isSymbol && correction < 2
+                   ? 2
+                   : static_cast<double>(e.capture.asConstant(id));
+  }
+  return atLeast > correction;
+}
+
 /// var, std, var_mean, std_mean: (input, dim, *, correction, keepdim) or
 /// (input, unbiased) or (input, dim, unbiased, keepdim)
 std::optional<Value> capture::torchVariance(Call &call) {
@@ -213,6 +230,8 @@ std::optional<Value> capture::torchVariance(Call &call) {
     correction = call.boolean(2) ? 1 : 0;
     keep = call.boolean(3);
   }
+  if (!hasFreedom(e, input, dims, correction))
+    return call.unsupported("no degrees of freedom");
   V x = e.cast(input, computeType(dtype));
   bool withMean = call.detail().ends_with("_mean");
   V mean = Emitter::bad;

@@ -53,8 +53,6 @@ ExitPlan makeExitPlan(CapturedSubgraph &subgraph, PyCodeObject *code) {
       output.recipe = id;
     output.scalar |= scalar;
   }
-  for (uint32_t check : plan.exit.checks)
-    plan.outputs[check].scalar = true;
   for (const Effect &effect : plan.exit.effects) {
     if (effect.kind != EffectKind::TensorWrite)
       continue;

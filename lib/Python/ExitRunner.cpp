@@ -198,7 +198,6 @@ bool FrameModel::prepare(const Exit &plan, Register *registers,
   size_t count = plan.outputs.size();
   outputs.memory.resize(count, nullptr);
   outputs.elements.resize(count, 0);
-  elements = outputs.elements.data();
   const int64_t *extents = buffers.outputExtents;
   for (uint32_t number = 0; number < count; ++number) {
     const runtime::TensorSpec &spec = buffers.code->outputs[number];
@@ -259,9 +258,6 @@ int32_t FrameModel::runKernels(const Exit &plan, int32_t (*kernels)(void *),
         numpyWouldSpeak(flags, readAmbient(Ambient::Errstate)))
       status = floatingPointStatus;
   }
-  for (uint32_t check : plan.exit.checks)
-    if (uint8_t fault; std::memcpy(&fault, &elements[check], 1), fault)
-      status |= static_cast<int32_t>(runtime::Status::IndexOutOfRange);
   return status;
 }
 

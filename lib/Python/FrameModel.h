@@ -102,7 +102,6 @@ private:
   const runtime::CompiledSubgraph *code = nullptr;
   int64_t bytes = 0;
   Register *inputRegisters = nullptr;
-  const uint64_t *elements = nullptr; ///< Of the outputs that `prepare` made.
 };
 
 using Specialization = runtime::Specialization<FrameModel>;

@@ -2,9 +2,12 @@
 
 # ruff: noqa: B023 - each lambda is called before the loop goes on
 
+import warnings
+
 import differential
 import pytest
 import torch
+import wok
 from differential import agree
 from torch.nn import functional as F
 
@@ -586,3 +589,30 @@ def test_in_place(engine):
     agree(lambda x, y: (x.add_(y), x * 2), make, True, engine)
     agree(lambda x, y: x.add_(1.5), lambda: (values(torch.int32, (3,)), None), True, engine)
     agree(lambda x, y: x.add_(2), lambda: (values(torch.int32, (3,)), None), True, engine)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.var(0),
+        lambda x: x.std(),
+        lambda x: torch.var_mean(x, (0, 1)),
+        lambda x: x[:1].var(0),
+        lambda x: x[1:].std(0),
+        lambda x: torch.var(x, 1, correction=3),
+        lambda x: x.T * 2,
+        lambda x: x + x.stride(0) + x.stride(1),
+    ],
+    ids=str,
+)
+def test_warnings_and_strides_of_small_tensors(function):
+    jitted = wok.jit(function)
+    shapes = [(4, 5), (5, 5), (3, 3), (2, 3), (1, 4), (4, 1), (1, 1), (0, 4), (4, 0), (2, 2)]
+    for dims in shapes:
+        results = []
+        for f in (function, jitted):
+            with warnings.catch_warnings(record=True) as said, torch.no_grad():
+                warnings.simplefilter("always")
+                result = f(torch.arange(float(dims[0] * dims[1])).reshape(dims))
+            results.append((repr(result), [str(w.message) for w in said]))
+        assert results[1] == results[0], dims

@@ -128,9 +128,6 @@ struct Exit {
   int32_t resumeOffset = 0;
   bool returns = false; ///< `resumeOffset` is the outer frame's RETURN_VALUE.
   std::vector<int32_t> sites; ///< Where capture may go on after the break.
-  /// Outputs (0-d i1) that are true if an operation would have raised: then
-  /// nothing is done.
-  std::vector<uint32_t> checks;
   BreakInfo why;
 };
 

@@ -8,7 +8,6 @@
 #include "Evaluator.h"
 #include "Liveness.h"
 
-#include "wok/Import/FaultChecks.h"
 #include "wok/Import/GraphBuilder.h"
 
 #include <algorithm>
@@ -409,10 +408,6 @@ CaptureOutcome Evaluator::finish() {
   std::ranges::sort(exit.locals, {}, &capture::SlotWrite::slot);
   if (builder.isCyclic)
     return outcome;
-  for (importer::ValueId check : importer::appendFaultChecks(capture.graph)) {
-    exit.checks.push_back(static_cast<uint32_t>(capture.graph.outputs.size()));
-    capture.graph.outputs.push_back(check);
-  }
   exit.sites = outcome.sites;
   exit.why = outcome.why;
 
