@@ -5,6 +5,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/MergeFunctions.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
@@ -13,6 +14,17 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
+
+/// What only this module calls, kernels above all, need not have an address of
+/// its own: equal functions become one. The same step for each of many tensors,
+/// or each time step, is compiled once.
+static void keepFunctionsLocal(Module &module) {
+  for (Function &function : module)
+    if (!function.isDeclaration() && !function.use_empty()) {
+      function.setLinkage(GlobalValue::InternalLinkage);
+      function.setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    }
+}
 
 void wok::jit::optimizeModule(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loopAnalyses;
@@ -34,7 +46,9 @@ void wok::jit::optimizeModule(Module &module, TargetMachine &machine) {
   functions.addPass(InstCombinePass());
   functions.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()),
                                                     /*UseMemorySSA=*/true));
+  keepFunctionsLocal(module);
   ModulePassManager passes;
+  passes.addPass(MergeFunctionsPass());
   passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
   passes.run(module, moduleAnalyses);
 }

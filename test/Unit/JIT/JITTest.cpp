@@ -93,6 +93,47 @@ TEST(JIT, RunsAndSharesNothing) {
   EXPECT_EQ(first->lookup("nothing"), nullptr);
 }
 
+TEST(JIT, EqualFunctionsAreCompiledOnce) {
+  // Two kernels whose addresses are handed on, as to `wok_parallel_for`; the
+  // third is another.
+  std::string kernels;
+  for (const char *step : {"7", "7", "9"})
+    kernels += "define i32 @kernel" + std::to_string(kernels.size()) +
+               "(i32 %x) {\n  %y = mul i32 %x, " + step + "\n  ret i32 %y\n}\n";
+  std::string text = kernels;
+  std::vector<std::string> names;
+  for (size_t at = 0; (at = kernels.find('@', at)) != std::string::npos; ++at)
+    names.push_back(kernels.substr(at, kernels.find('(', at) - at));
+  ASSERT_EQ(names.size(), 3u);
+  text += "define i32 @entry(i32 %x, ptr %out) {\n";
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string n = std::to_string(i);
+    text += "  %p" + n + " = getelementptr ptr, ptr %out, i32 " + n +
+            "\n  store ptr " + names[i] + ", ptr %p" + n + "\n";
+  }
+  text += "  ret i32 %x\n}\n";
+
+  auto host = target();
+  llvm::LLVMContext context;
+  auto module = parse(context, text);
+  ASSERT_TRUE(module);
+  Target::Lease machine = host->lease();
+  prepareModule(*module, *host, *machine);
+  optimizeModule(*module, *machine);
+  size_t bodies = 0;
+  for (const llvm::Function &function : *module)
+    bodies += !function.isDeclaration();
+  EXPECT_EQ(bodies, 3u);
+
+  auto code = llvm::cantFail(makeJIT()->addObject(
+      llvm::cantFail(emitObject(*module, *machine)), "entry"));
+  int (*found[3])(int) = {};
+  code->lookupAs<int (*)(int, void *)>("entry")(0, found);
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_EQ(found[0](6), 42);
+  EXPECT_EQ(found[2](6), 54);
+}
+
 TEST(JIT, CallsWhatItWasGiven) {
   auto host = target();
   auto code = llvm::cantFail(
