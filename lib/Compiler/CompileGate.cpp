@@ -91,6 +91,53 @@ void watchEnd() {
   (void)end;
 }
 
+//===----------------------------------------------------------------------===//
+// The end of a thread that compiled
+//===----------------------------------------------------------------------===//
+
+extern "C" int __cxa_thread_atexit(void (*destructor)(void *), void *object,
+                                   void *dso) noexcept;
+extern "C" void *__dso_handle;
+
+void enter(GateState &state) {
+  ++state.compiling;
+  ++depth;
+}
+
+void leave(GateState &state) {
+  --depth;
+  if (--state.compiling == 0)
+    state.idle.notify_all();
+}
+
+/// MLIR keeps caches for each thread and context, and takes its locks when the
+/// thread's are destroyed. That is under the gate as well: it is entered before
+/// any of them goes, by what was registered after all of them, and left in the
+/// destructor of a POSIX key, which runs after all destructors of C++.
+void enterForTheEnd(void *) {
+  static const pthread_key_t leaveLast = [] {
+    pthread_key_t key;
+    pthread_key_create(&key, [](void *) {
+      std::lock_guard lock(gateState().mutex);
+      leave(gateState());
+    });
+    return key;
+  }();
+  GateState &state = gateState();
+  std::unique_lock lock(state.mutex);
+  // The end of the main thread closes the gate itself.
+  if (state.closed || depth > 0 || gettid() == getpid())
+    return;
+  state.open.wait(lock, [&] { return state.forks == 0; });
+  if (pthread_setspecific(leaveLast, &state) == 0)
+    enter(state);
+}
+
+/// Registered again after each compile: it may have made a new cache.
+void watchThreadEnd() {
+  __cxa_thread_atexit(enterForTheEnd, nullptr, &__dso_handle);
+}
+
 /// The thread that loads this library is as a rule the one that ends the
 /// process, and may never compile itself.
 [[maybe_unused]] const bool watched = (watchEnd(), true);
@@ -110,20 +157,18 @@ CompileGate::CompileGate(WhenClosed whenClosed) {
     for (;;)
       pause();
   }
-  if (!entered)
-    return;
-  ++state.compiling;
-  ++depth;
+  if (entered)
+    enter(state);
 }
 
 CompileGate::~CompileGate() {
   if (!entered)
     return;
   GateState &state = gateState();
+  if (depth == 1)
+    watchThreadEnd();
   std::lock_guard lock(state.mutex);
-  --depth;
-  if (--state.compiling == 0)
-    state.idle.notify_all();
+  leave(state);
 }
 
 void CompileGate::install() {

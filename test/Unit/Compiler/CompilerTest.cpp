@@ -10,6 +10,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <chrono>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -283,6 +284,30 @@ TEST_F(CompilerBehaviour, ChildrenOfForksCompile) {
   stop = true;
   for (std::thread &thread : threads)
     thread.join();
+}
+
+// MLIR takes locks when a thread that compiled ends, which is what a fork that
+// waited for the compile meets.
+TEST_F(CompilerBehaviour, ForksWhileThreadsEnd) {
+  auto own = makeCompiler();
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> begins = false;
+    std::thread thread([&] {
+      Graph mine;
+      GraphBuilder builder(mine);
+      ValueId x = mine.addInput({DType::F32, builder.extents({8})}, false);
+      ValueId c =
+          *builder.filled(DType::F32, 1.0 * round, builder.extents({8}));
+      mine.outputs = {*builder.binary("mul", x, c)};
+      begins = true;
+      llvm::cantFail(own->compile(mine, "ends"));
+    });
+    while (!begins)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_TRUE(childCompiles(*own, 100 + round)) << "round " << round;
+    thread.join();
+  }
 }
 
 TEST_F(CompilerBehaviour, WarmsUpInTheBackground) {
