@@ -63,10 +63,11 @@ bool isOwn(std::string_view name, PyObject *value) {
   }
   if (type == &PyCFunction_Type || type == &PyGetSetDescr_Type)
     return name.starts_with("__");
+  // Lists: copyreg notes the names of slots, when an object is pickled.
   return name.starts_with("__") &&
          (value == Py_None || PyUnicode_CheckExact(value) ||
           PyDict_CheckExact(value) || PyLong_CheckExact(value) ||
-          PyCapsule_CheckExact(value));
+          PyList_CheckExact(value) || PyCapsule_CheckExact(value));
 }
 
 /// Whether one of the classes that are Python's has an entry of the program's

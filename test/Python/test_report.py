@@ -1,5 +1,7 @@
 """What wok.explain tells of a call, as data and as text."""
 
+import copyreg
+
 import pytest
 import torch
 import wok
@@ -79,3 +81,11 @@ def test_code_that_was_there_took_no_time():
     again = wok.explain(scaled)(x, x + 1)
     assert [subgraph.compile_ns for subgraph in again.subgraphs] == [0]
     assert "compiled in" not in str(again)
+
+
+def test_pickling_leaves_tensors_what_they_are():
+    x = torch.ones(5, 2)
+    copyreg._slotnames(torch.Tensor)  # What pickle does to the class of an object.
+    report = wok.explain(scaled)(x, x + 1)
+    assert [subgraph.ops for subgraph in report.subgraphs] == [["mul 2", "add"]]
+    assert not report.breaks
