@@ -274,13 +274,11 @@ private:
   };
   Address address(const Buffer &buffer, llvm::ArrayRef<Index> at);
   mlir::Value load(const Buffer &buffer, llvm::ArrayRef<Index> at);
-  mlir::Value loadContiguous(mlir::Value pointer, mlir::Type memoryType,
+  mlir::Value loadContiguous(mlir::Value pointer, mlir::Type elementType,
                              bool reversed = false);
-  mlir::Value loadReversed(const Buffer &buffer, mlir::Value offset,
-                           mlir::Type memoryType);
+  mlir::Value loadReversed(const Buffer &buffer, mlir::Value offset);
   mlir::Value reverse(mlir::Value vector);
-  mlir::Value loadGathered(const Buffer &buffer, const Address &address,
-                           mlir::Type memoryType);
+  mlir::Value loadGathered(const Buffer &buffer, const Address &address);
   mlir::Value elementPointer(mlir::Value pointer, mlir::Value offset,
                              mlir::Type memoryType);
   /// All conditions as one vector of i1 (or one i1 if not `vector`, from the

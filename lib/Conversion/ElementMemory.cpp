@@ -66,13 +66,21 @@ static Value toMemory(OpBuilder &builder, Location loc, Value value,
   return value;
 }
 
-/// What lanes hold that nobody asked for: ones, with which hardly any operation
-/// divides by zero or raises a floating-point exception.
-static Value fillerOf(OpBuilder &builder, Location loc, VectorType type) {
+/// What lanes hold in memory that nobody asked for: ones, with which hardly any
+/// operation divides by zero or raises a floating-point exception.
+static Value fillerOf(OpBuilder &builder, Location loc, Type elementType,
+                      int64_t lanes) {
+  Type memoryType = memoryTypeOf(elementType);
+  TypedAttr one = builder.getOneAttr(memoryType);
+  if (isa<FloatType>(elementType) && isa<IntegerType>(memoryType)) {
+    auto type = cast<FloatType>(elementType);
+    llvm::APFloat number(type.getFloatSemantics(), 1);
+    one = builder.getIntegerAttr(memoryType, number.bitcastToAPInt());
+  }
   return arith::ConstantOp::create(
       builder, loc,
-      DenseElementsAttr::get(type, ArrayRef<Attribute>(builder.getOneAttr(
-                                       type.getElementType()))));
+      DenseElementsAttr::get(VectorType::get({lanes}, memoryType),
+                             ArrayRef<Attribute>(one)));
 }
 
 static unsigned bytesOf(Type memoryType) {
@@ -167,17 +175,18 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
     auto type = VectorType::get({1}, memoryType);
     Value condition = vector::BroadcastOp::create(
         builder, loc, VectorType::get({1}, builder.getI1Type()), wanted);
-    Value none = fillerOf(builder, loc, type);
+    Value none = fillerOf(builder, loc, buffer.elementType, 1);
     Value loaded = LLVM::MaskedLoadOp::create(
         builder, loc, type, pointer, condition, none, bytesOf(memoryType));
     return finish(vector::ExtractOp::create(builder, loc, loaded, 0));
   }
 
   if (!where.offsets && !where.stepValue && where.step == 1)
-    return finish(loadContiguous(
-        elementPointer(buffer.pointer, where.offset, memoryType), memoryType));
+    return finish(
+        loadContiguous(elementPointer(buffer.pointer, where.offset, memoryType),
+                       buffer.elementType));
   if (!where.offsets && !where.stepValue && where.step == -1)
-    return finish(loadReversed(buffer, where.offset, memoryType));
+    return finish(loadReversed(buffer, where.offset));
 
   if (!where.offsets && where.stepValue) {
     // Strides that are known only when the kernel runs are mostly 1.
@@ -189,19 +198,20 @@ Value ElementEmitter::load(const Buffer &buffer, ArrayRef<Index> at) {
                                     /*withElseRegion=*/true);
     fill(either, either.thenBlock(), /*isArm=*/true, [&] {
       Value pointer = elementPointer(buffer.pointer, where.offset, memoryType);
-      scf::YieldOp::create(builder, loc, loadContiguous(pointer, memoryType));
+      scf::YieldOp::create(builder, loc,
+                           loadContiguous(pointer, buffer.elementType));
     });
     fill(either, either.elseBlock(), /*isArm=*/true, [&] {
-      scf::YieldOp::create(builder, loc,
-                           loadGathered(buffer, where, memoryType));
+      scf::YieldOp::create(builder, loc, loadGathered(buffer, where));
     });
     return finish(either.getResult(0));
   }
-  return finish(loadGathered(buffer, where, memoryType));
+  return finish(loadGathered(buffer, where));
 }
 
-Value ElementEmitter::loadContiguous(Value pointer, Type memoryType,
+Value ElementEmitter::loadContiguous(Value pointer, Type elementType,
                                      bool reversed) {
+  Type memoryType = memoryTypeOf(elementType);
   auto type = VectorType::get({lanes}, memoryType);
   Value wanted = mask(/*vector=*/true);
   if (wanted && reversed)
@@ -209,7 +219,7 @@ Value ElementEmitter::loadContiguous(Value pointer, Type memoryType,
   if (!wanted)
     return LLVM::LoadOp::create(builder, loc, type, pointer,
                                 bytesOf(memoryType));
-  Value none = fillerOf(builder, loc, type);
+  Value none = fillerOf(builder, loc, elementType, lanes);
   return LLVM::MaskedLoadOp::create(builder, loc, type, pointer, wanted, none,
                                     bytesOf(memoryType));
 }
@@ -221,15 +231,17 @@ Value ElementEmitter::reverse(Value vector) {
 }
 
 /// Elements at `offset`, `offset` - 1, ...
-Value ElementEmitter::loadReversed(const Buffer &buffer, Value offset,
-                                   Type memoryType) {
+Value ElementEmitter::loadReversed(const Buffer &buffer, Value offset) {
+  Type memoryType = memoryTypeOf(buffer.elementType);
   Value first = math.add(offset, math.constant(1 - lanes));
   Value pointer = elementPointer(buffer.pointer, first, memoryType);
-  return reverse(loadContiguous(pointer, memoryType, /*reversed=*/true));
+  return reverse(
+      loadContiguous(pointer, buffer.elementType, /*reversed=*/true));
 }
 
-Value ElementEmitter::loadGathered(const Buffer &buffer, const Address &address,
-                                   Type memoryType) {
+Value ElementEmitter::loadGathered(const Buffer &buffer,
+                                   const Address &address) {
+  Type memoryType = memoryTypeOf(buffer.elementType);
   Value offsets = address.offsets;
   if (!offsets && address.stepValue) {
     Value step = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
@@ -253,7 +265,7 @@ Value ElementEmitter::loadGathered(const Buffer &buffer, const Address &address,
         builder, loc,
         DenseElementsAttr::get(VectorType::get({lanes}, builder.getI1Type()),
                                true));
-  Value none = fillerOf(builder, loc, type);
+  Value none = fillerOf(builder, loc, buffer.elementType, lanes);
   return LLVM::masked_gather::create(builder, loc, type, places, wanted, none,
                                      bytesOf(memoryType));
 }

@@ -43,6 +43,7 @@ void FusionLowering::weigh() {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor)
       return;
+    hasHalves |= tensor.getElementType().isF16();
     Type compute = computeType(tensor.getElementType());
     int64_t bytes = std::max<int64_t>(1, compute.getIntOrFloatBitWidth() / 8);
     int64_t &widest = isa<FloatType>(compute) ? floats : integers;
@@ -168,10 +169,14 @@ int64_t FusionLowering::staticExtent(Value value, ArrayRef<unsigned> dims) {
 
 int64_t FusionLowering::chooseLanes(int64_t innerExtent) const {
   int64_t lanes = std::max<int64_t>(1, entry.target.vectorBytes / elementBytes);
-  if (ShapedType::isStatic(innerExtent))
-    lanes = std::min<int64_t>(
-        lanes, llvm::bit_floor(uint64_t(std::max<int64_t>(1, innerExtent))));
-  return lanes;
+  if (ShapedType::isDynamic(innerExtent))
+    return lanes;
+  int64_t needed = llvm::bit_floor(uint64_t(std::max<int64_t>(1, innerExtent)));
+  // LLVM divides fewer lanes of f16 as eight, the others of which hold zeros:
+  // floating-point flags would tell of divisions that nobody asked for.
+  if (hasHalves && needed > 1)
+    needed = std::max<int64_t>(needed, 8);
+  return std::min(lanes, needed);
 }
 
 //===----------------------------------------------------------------------===//

@@ -144,6 +144,7 @@ private:
   /// What one element takes, by `elementCost`.
   int64_t weight = 0;
   int64_t elementBytes = 1;
+  bool hasHalves = false; ///< Elements of f16.
 };
 
 } // namespace wok

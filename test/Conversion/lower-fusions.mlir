@@ -194,3 +194,19 @@ wok.subgraph @places() -> tensor<100xf32> {
   }
   wok.return %y : tensor<100xf32>
 }
+
+// -----
+
+// Lanes of a tail that are not wanted hold ones, also where floats are stored as
+// integers: 0x3C00 is 1.0 in f16.
+// CHECK-LABEL: func.func private @half_tail_kernel0
+// CHECK: %[[ONES:.*]] = arith.constant dense<15360> : vector<8xi16>
+// CHECK: llvm.intr.masked.load %{{.*}}, %{{.*}}, %[[ONES]]
+wok.subgraph @half_tail(%x: tensor<13xf16>, %y: tensor<13xf16>) -> tensor<13xf16> {
+  %0 = wok.fusion(%x, %y) : (tensor<13xf16>, tensor<13xf16>) -> tensor<13xf16> {
+  ^bb0(%a: tensor<13xf16>, %b: tensor<13xf16>):
+    %q = wok.div %a, %b : tensor<13xf16>
+    wok.yield %q : tensor<13xf16>
+  }
+  wok.return %0 : tensor<13xf16>
+}

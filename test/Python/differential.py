@@ -19,10 +19,17 @@ TOLERANCE = {
 
 
 def compiled(function, *arguments):
-    """By `wok.jit`: captured, compiled and run."""
+    """By `wok.jit`: captured whole, compiled and run."""
+    before = wok.stats()["fallbacks"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return wok.jit(function)(*arguments)
+        try:
+            result = wok.jit(function, fullgraph=True)(*arguments)
+        except wok.BreakError as broke:
+            raise Broke(str(broke)) from None
+    if wok.stats()["fallbacks"] != before:
+        raise Broke("the run was given up")
+    return result
 
 
 ENGINES = {"interpreted": interpret, "compiled": compiled}
@@ -76,20 +83,24 @@ def as_torch(array):
 
 
 def agree(function, make, exact=False, engine="interpreted", may_break=False):
-    """`make()` gives fresh arguments. Both results and what became of the arguments agree."""
+    """`make()` gives fresh arguments. Both results and what became of the arguments agree.
+
+    Nothing is left to eager, unless eager raises or warns, or `may_break`.
+    """
     theirs, ours = make(), make()
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with torch.no_grad(), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         try:
             want = function(*theirs)
         except Exception as error:  # noqa: BLE001 - whatever eager raises
             want = error
+    may_break = may_break or isinstance(want, Exception) or bool(warned)
     with torch.no_grad():
         try:
             got = ENGINES[engine](function, *ours)
         except Broke as broke:
             nothing = str(broke).startswith("nothing: return")
-            assert nothing or may_break or isinstance(want, Exception), f"left to eager:\n{broke}"
+            assert nothing or may_break, f"left to eager:\n{broke}"
             return
         except Exception as error:  # noqa: BLE001
             if isinstance(want, Exception) and type(error) is type(want):
