@@ -199,8 +199,6 @@ std::nullopt_t Capture::breakHere(BreakInfo::Reason reason,
   return std::nullopt;
 }
 
-void Capture::clearBreak() { broke.reset(); }
-
 void Capture::noteOperation(std::string name) {
   state->operations.push_back(std::move(name));
 }

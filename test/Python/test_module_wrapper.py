@@ -5,10 +5,9 @@ import io
 import pickle
 
 import pytest
+import torch
 import wok
-
-torch = pytest.importorskip("torch")
-from torch import nn  # noqa: E402
+from torch import nn
 
 
 class Net(nn.Module):

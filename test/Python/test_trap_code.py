@@ -9,6 +9,7 @@ import threading
 import traceback
 
 import pytest
+import torch
 import wok
 from wok import _wok
 
@@ -485,7 +486,6 @@ def test_signal_handlers_run():
 
 
 def test_another_evaluator_is_chained():
-    torch = pytest.importorskip("torch")
     captured = []
 
     def backend(graph, inputs):

@@ -166,7 +166,6 @@ public:
 
   std::nullopt_t breakHere(BreakInfo::Reason reason, std::string detail = {});
   const std::optional<BreakInfo> &pendingBreak() const { return broke; }
-  void clearBreak();
 
   //===--- Effects --------------------------------------------------------===//
 

@@ -110,7 +110,6 @@ void TrapCode::addSite(int32_t offset) {
   if (!decoded->trapLegal(offset) || isSite(offset))
     return;
   state[offset] |= Site;
-  ++sites;
   if (!retired)
     arm(offset);
 }
@@ -119,7 +118,6 @@ void TrapCode::removeSite(int32_t offset) {
   if (offset < 0 || offset >= decoded->size() || !isSite(offset))
     return;
   state[offset] &= ~Site;
-  --sites;
   disarm(offset);
 }
 

@@ -50,7 +50,6 @@ public:
   void removeSite(int32_t offset);
   bool isSite(int32_t offset) const { return state[offset] & Site; }
   bool isArmed(int32_t offset) const { return state[offset] & Armed; }
-  bool hasSites() const { return sites > 0; }
 
   /// The argument of the trapped unit at `offset` (without EXTENDED_ARGs).
   uint32_t trappedArg(int32_t offset) const {
@@ -98,7 +97,6 @@ private:
   std::vector<int32_t> passed;    ///< Sites that `passOver` restored.
   std::vector<int32_t> temporary; ///< Traps that `passOver` set.
   uint32_t references = 1;
-  uint32_t sites = 0;
   bool retired = false;
 };
 
