@@ -27,6 +27,10 @@ llvm::StringRef host::describe(Status status) {
 llvm::Expected<std::vector<TensorValue>>
 host::callSubgraph(const CompiledSubgraph &code,
                    llvm::ArrayRef<TensorValue> inputs) {
+  auto outOfMemory = [] { return llvm::createStringError("out of memory"); };
+  if (!llvm::all_of(inputs,
+                    [](const TensorValue &value) { return value.isSet(); }))
+    return outOfMemory();
   RunSizes sizes = RunSizes::of(code);
   std::vector<void *> data(sizes.pointers);
   std::vector<int64_t> dims(sizes.dims);
@@ -57,11 +61,12 @@ host::callSubgraph(const CompiledSubgraph &code,
       extent = llvm::copy(output.extents, extent);
   }
   FrameModel::Outputs outputs;
-  model.prepare(exit, nullptr, buffers, outputs);
+  if (!model.prepare(exit, nullptr, buffers, outputs))
+    return outOfMemory();
   ScratchScope scratch;
   std::byte *arena = scratch.reserve(arenaBytes);
   if (arenaBytes && !arena)
-    return llvm::createStringError("out of memory");
+    return outOfMemory();
   auto status = static_cast<Status>(
       code.entry(data.data(), buffers.dims, arena, offsets));
   if (status != Status::Ok)

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace wok;
@@ -74,6 +75,11 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return count;
 }
 
+/// `isCountable`, of extents that are known.
+static bool areCountable(ArrayRef<int64_t> extents, Type type) {
+  return isCountable(cast<RankedTensorType>(type).clone(extents));
+}
+
 /// Works out the result of `op` in `result`; false after `fail`.
 bool ExtentChecker::infer(Operation *op, Extents &result) {
   auto in = [&](Value value) -> ArrayRef<int64_t> { return extents(value); };
@@ -114,6 +120,7 @@ bool ExtentChecker::infer(Operation *op, Extents &result) {
       })
       .Case([&](ReshapeOp reshape) {
         if (!fill(reshape.getType(), reshape.getExtents(), result) ||
+            !areCountable(result, reshape.getType()) ||
             product(result) != product(in(reshape.getOperand())))
           return fail(op, "the number of elements changes");
         return true;
@@ -148,9 +155,13 @@ bool ExtentChecker::infer(Operation *op, Extents &result) {
             }
         for (auto [offset, size, stride, extent] : llvm::zip(
                  offsets, result, slice.getStrides(), in(slice.getOperand()))) {
-          int64_t last = offset + (size - 1) * stride;
-          if (size < 0 || (size > 0 && (offset < 0 || offset >= extent ||
-                                        last < 0 || last >= extent)))
+          if (size == 0)
+            continue;
+          int64_t last;
+          if (size < 0 || offset < 0 || offset >= extent ||
+              llvm::MulOverflow(size - 1, stride, last) ||
+              llvm::AddOverflow(last, offset, last) || last < 0 ||
+              last >= extent)
             return fail(op, "reads outside of its operand");
         }
         return true;
@@ -158,7 +169,9 @@ bool ExtentChecker::infer(Operation *op, Extents &result) {
       .Case([&](PadOp pad) {
         for (auto [extent, low, high] :
              llvm::zip(in(pad.getOperand()), pad.getLow(), pad.getHigh()))
-          result.push_back(extent + low + high);
+          if (llvm::AddOverflow(extent, low, result.emplace_back()) ||
+              llvm::AddOverflow(result.back(), high, result.back()))
+            return fail(op, "the result is too large");
         return true;
       })
       .Case([&](ConcatOp concat) {
@@ -173,7 +186,8 @@ bool ExtentChecker::infer(Operation *op, Extents &result) {
               ArrayRef(expected).take_front(along) !=
                   ArrayRef(result).take_front(along))
             return fail(op, "operands do not fit");
-          result[along] += expected[along];
+          if (llvm::AddOverflow(result[along], expected[along], result[along]))
+            return fail(op, "the result is too large");
         }
         return true;
       })
@@ -210,6 +224,8 @@ bool ExtentChecker::visit(Operation *op) {
   Extents result;
   if (!infer(op, result))
     return false;
+  if (!areCountable(result, op->getResult(0).getType()))
+    return fail(op, "the result is too large");
   // Static extents that the operation claims.
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (auto [extent, claimed] : llvm::zip(result, type.getShape()))

@@ -52,10 +52,18 @@ static bool hasType(const TensorValue &value, Type type) {
   return true;
 }
 
+/// A constant that is too large is not.
+static bool areSet(llvm::ArrayRef<TensorValue> values) {
+  return llvm::all_of(values,
+                      [](const TensorValue &value) { return value.isSet(); });
+}
+
 static TensorValue valueOf(ConstantOp constant) {
   auto elements = cast<DenseElementsAttr>(constant.getValue());
   auto type = cast<RankedTensorType>(elements.getType());
   TensorValue value(*fromMLIR(type.getElementType()), type.getShape().vec());
+  if (!value.isSet())
+    return value;
   size_t width = byteWidth(value.dtype());
   std::byte *at = value.data();
   auto store = [&](const APInt &bits) {
@@ -222,7 +230,10 @@ llvm::Expected<Values> FrameHost::Impl::interpret(Activation &frame,
     }
     op = op->getNextNode();
   }
-  return frame.getAll(op->getOperands());
+  Values results = frame.getAll(op->getOperands());
+  if (!areSet(results))
+    return errorAt(op, "out of memory");
+  return results;
 }
 
 llvm::Expected<Operation *>
@@ -274,8 +285,9 @@ llvm::Expected<Operation *> FrameHost::Impl::captureAndRun(Activation &frame,
 /// Executes one operation. This host has no arithmetic of its own: the
 /// operation is compiled alone.
 llvm::Error FrameHost::Impl::execute(Activation &frame, Operation *op) {
-  // Constants and extents are made when they are asked for.
-  if (op->hasTrait<OpTrait::ConstantLike>() ||
+  // Constants and extents are made when they are asked for, and one operation
+  // after the other everything is computed.
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<DemandOp>(op) ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return llvm::Error::success();
   auto found = alone.find(op);
@@ -307,6 +319,8 @@ llvm::Error FrameHost::Impl::executeBreak(Activation &frame, BreakOp op) {
   if (handler == handlers.end())
     return errorAt(op, "no handler '" + op.getHandler() + "'");
   Values inputs = frame.getAll(op.getInputs());
+  if (!areSet(inputs))
+    return errorAt(op, "out of memory");
   auto started = std::chrono::steady_clock::now();
   BreakContext context{op, inputs, self, [&](unsigned index) {
                          // An arm is a part of the break: nothing in it is

@@ -68,6 +68,8 @@ bool FrameModel::prepare(const Exit &, Register *, const RunBuffers &buffers,
     }
     TensorValue &value =
         outputs.values.emplace_back(spec.dtype, std::move(shape));
+    if (!value.isSet())
+      return false;
     buffers.output(i) = value.data();
   }
   return true;

@@ -9,11 +9,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <random>
 
 using namespace wok;
@@ -21,12 +22,18 @@ using namespace wok::host;
 
 TensorValue::TensorValue(DType dtype, std::vector<int64_t> extents)
     : elementType(dtype), shape(std::move(extents)) {
-  constexpr std::align_val_t alignment{runtime::arenaAlignment};
-  // One byte at least: a set tensor has an address.
-  auto *raw = static_cast<std::byte *>(
-      ::operator new(std::max<int64_t>(bytes(), 1), alignment));
-  memory.reset(raw,
-               [](std::byte *memory) { ::operator delete(memory, alignment); });
+  // Not by `operator new`: LLVM's tools abort where that fails.
+  int64_t size = byteWidth(dtype);
+  for (int64_t extent : shape)
+    if (extent < 0 ||
+        llvm::MulOverflow(size, std::max<int64_t>(extent, 1), size))
+      return;
+  if (llvm::AddOverflow(size, runtime::arenaAlignment - 1, size))
+    return;
+  void *raw = std::aligned_alloc(runtime::arenaAlignment,
+                                 size & -runtime::arenaAlignment);
+  if (raw)
+    memory.reset(static_cast<std::byte *>(raw), &std::free);
 }
 
 int64_t TensorValue::count() const {
@@ -153,12 +160,14 @@ namespace {
 /// Nested brackets: the words in order, and the extents they span.
 class BracketParser {
 public:
-  explicit BracketParser(llvm::StringRef text) : rest(text.trim()) {}
+  BracketParser(llvm::StringRef text, size_t rank)
+      : rest(text.trim()), rank(rank) {}
 
   bool parse() { return parseLevel(0) && rest.trim().empty(); }
 
   std::vector<llvm::StringRef> words;
   std::vector<int64_t> extents;
+  bool isTooDeep = false;
 
 private:
   bool parseLevel(size_t depth) {
@@ -172,6 +181,10 @@ private:
       if (numberDepth == unknown)
         numberDepth = depth;
       return numberDepth == depth && !words.back().empty();
+    }
+    if (depth == rank) {
+      isTooDeep = true;
+      return false;
     }
     int64_t count = 0;
     rest = rest.ltrim();
@@ -195,6 +208,7 @@ private:
 
   static constexpr size_t unknown = ~size_t(0);
   llvm::StringRef rest;
+  size_t rank;
   size_t numberDepth = unknown;
 };
 } // namespace
@@ -202,6 +216,8 @@ private:
 static TensorValue randomTensor(DType dtype, std::vector<int64_t> extents,
                                 uint64_t seed) {
   TensorValue value(dtype, std::move(extents));
+  if (!value.isSet())
+    return value;
   std::mt19937_64 random(seed);
   std::byte *at = value.data();
   size_t width = byteWidth(dtype);
@@ -222,6 +238,10 @@ static TensorValue randomTensor(DType dtype, std::vector<int64_t> extents,
   return value;
 }
 
+static llvm::Error outOfMemory(llvm::StringRef text) {
+  return llvm::createStringError("'" + text + "': out of memory");
+}
+
 llvm::Expected<TensorValue> host::parseTensor(llvm::StringRef text, DType dtype,
                                               llvm::ArrayRef<int64_t> wanted) {
   text = text.trim();
@@ -233,15 +253,18 @@ llvm::Expected<TensorValue> host::parseTensor(llvm::StringRef text, DType dtype,
                                            seedText.getAsInteger(10, seed))))
       return llvm::createStringError(
           "'" + text + "': needs static extents and an integer as the seed");
-    return randomTensor(dtype, wanted.vec(), seed);
+    TensorValue value = randomTensor(dtype, wanted.vec(), seed);
+    if (!value.isSet())
+      return outOfMemory(text);
+    return value;
   }
 
-  BracketParser parser(text);
-  if (!parser.parse())
+  BracketParser parser(text, wanted.size());
+  if (!parser.parse() && !parser.isTooDeep)
     return llvm::createStringError("'" + text + "' is no tensor");
-  bool isSplat = parser.extents.empty() && isKnown;
+  bool isSplat = !parser.isTooDeep && parser.extents.empty() && isKnown;
   if (!isSplat) {
-    bool fits = parser.extents.size() == wanted.size();
+    bool fits = !parser.isTooDeep && parser.extents.size() == wanted.size();
     for (size_t i = 0; fits && i < wanted.size(); ++i)
       fits =
           wanted[i] == runtime::dynamicExtent || wanted[i] == parser.extents[i];
@@ -250,6 +273,8 @@ llvm::Expected<TensorValue> host::parseTensor(llvm::StringRef text, DType dtype,
                                      "' does not have the wanted extents");
   }
   TensorValue value(dtype, isSplat ? wanted.vec() : parser.extents);
+  if (!value.isSet())
+    return outOfMemory(text);
   size_t width = byteWidth(dtype);
   int64_t count = value.count();
   for (int64_t i = 0; i < count; ++i) {

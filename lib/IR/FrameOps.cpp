@@ -35,7 +35,8 @@ void FrameOp::print(OpAsmPrinter &printer) {
 LogicalResult FrameOp::verify() {
   auto isTensor = [](Type type) {
     return isa<RankedTensorType>(type) &&
-           fromMLIR(getElementTypeOrSelf(type)).has_value();
+           fromMLIR(getElementTypeOrSelf(type)).has_value() &&
+           isCountable(cast<ShapedType>(type));
   };
   for (Type type : getArgumentTypes())
     if (!isTensor(type)) // C1

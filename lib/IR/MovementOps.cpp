@@ -235,7 +235,9 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   SmallVector<int64_t> extents(type.getShape());
   for (size_t i = 0; i < rank; ++i)
     if (!ShapedType::isDynamic(extents[i]))
-      extents[i] += adaptor.getLow()[i] + adaptor.getHigh()[i];
+      if (llvm::AddOverflow(extents[i], adaptor.getLow()[i], extents[i]) ||
+          llvm::AddOverflow(extents[i], adaptor.getHigh()[i], extents[i]))
+        return emitOptionalError(loc, "dimension ", i, " becomes too large");
   results.push_back(
       RankedTensorType::get(extents, type.getElementType())); // C3
   return success();
@@ -278,8 +280,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
       if (int64_t(i) == dim) {
         if (isDynamic || ShapedType::isDynamic(extents[i]))
           extents[i] = ShapedType::kDynamic; // C5
-        else
-          extents[i] += extent;
+        else if (llvm::AddOverflow(extents[i], extent, extents[i]))
+          return emitOptionalError(loc, "dimension ", i, " becomes too large");
       } else if (ShapedType::isDynamic(extents[i])) {
         extents[i] = extent;
       } else if (!isDynamic && extent != extents[i]) { // C4

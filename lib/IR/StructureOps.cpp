@@ -48,11 +48,13 @@ void SubgraphOp::print(OpAsmPrinter &printer) {
 LogicalResult SubgraphOp::verify() {
   for (Type type : getArgumentTypes())
     if (!isa<RankedTensorType, MemRefType>(type) ||
-        !isElement(getElementTypeOrSelf(type))) // C1
+        !isElement(getElementTypeOrSelf(type)) ||
+        !isCountable(cast<ShapedType>(type))) // C1
       return emitOpError("arguments must be tensors or buffers, not ") << type;
   for (Type type : getResultTypes())
     if (!isa<RankedTensorType>(type) ||
-        !isElement(getElementTypeOrSelf(type))) // C2
+        !isElement(getElementTypeOrSelf(type)) ||
+        !isCountable(cast<ShapedType>(type))) // C2
       return emitOpError("results must be tensors, not ") << type;
   return success(); // C3, C4: SingleBlock and FunctionOpInterface
 }

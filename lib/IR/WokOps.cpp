@@ -53,5 +53,16 @@ parseSliceBounds(OpAsmParser &parser,
   return failure(list("offsets", offsets) || list("sizes", sizes));
 }
 
+bool wok::isCountable(ShapedType type) {
+  // Of the largest elements. Empty tensors count too: strides are products of
+  // their extents.
+  int64_t bytes = 8;
+  for (int64_t extent : type.getShape())
+    if (ShapedType::isStatic(extent) && extent != 0 &&
+        llvm::MulOverflow(bytes, extent, bytes))
+      return false;
+  return true;
+}
+
 #define GET_OP_CLASSES
 #include "wok/IR/WokOps.cpp.inc"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -25,7 +26,8 @@ thread_local Scratch scratch;
 Arena::~Arena() { ::operator delete(memory, std::align_val_t(arenaAlignment)); }
 
 std::byte *Arena::grow(int64_t bytes) noexcept {
-  if (bytes < 0)
+  // Nobody has as much as half of what can be counted.
+  if (bytes < 0 || bytes > std::numeric_limits<int64_t>::max() / 2)
     return nullptr;
   // The old contents are not kept, so the old block goes first. By halves: a
   // run whose shapes grow step by step does not allocate each time.

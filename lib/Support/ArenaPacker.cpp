@@ -11,7 +11,15 @@ using namespace wok;
 
 namespace {
 
-int64_t alignUp(int64_t bytes, int64_t alignment) {
+/// What a buffer takes of the arena: its size, aligned. Of one that is so large
+/// that all of them might not be counted in 64 bits, as much as can be: nobody
+/// has that memory. A negative size is one that was not counted.
+int64_t roomFor(int64_t bytes, size_t buffers, int64_t alignment) {
+  int64_t most =
+      std::numeric_limits<int64_t>::max() / 4 / static_cast<int64_t>(buffers) &
+      -alignment;
+  if (bytes < 0 || bytes > most)
+    return most;
   return (bytes + alignment - 1) & -alignment;
 }
 
@@ -22,8 +30,8 @@ public:
   Packer(std::span<const ArenaRequest> requests, int64_t alignment)
       : buffers(requests.size()) {
     for (size_t i = 0; i < requests.size(); ++i)
-      buffers[i] = {alignUp(requests[i].bytes, alignment), requests[i].first,
-                    requests[i].last, 0};
+      buffers[i] = {roomFor(requests[i].bytes, requests.size(), alignment),
+                    requests[i].first, requests[i].last, 0};
     placed.reserve(buffers.size());
   }
 
@@ -216,7 +224,7 @@ int64_t wok::largestLiveSet(std::span<const ArenaRequest> requests,
   std::vector<std::pair<uint64_t, int64_t>> events;
   events.reserve(2 * requests.size());
   for (const ArenaRequest &request : requests) {
-    int64_t bytes = alignUp(request.bytes, alignment);
+    int64_t bytes = roomFor(request.bytes, requests.size(), alignment);
     events.emplace_back(2 * uint64_t(request.first), bytes);
     events.emplace_back(2 * uint64_t(request.last) + 1, -bytes);
   }

@@ -63,7 +63,8 @@ FramePiece wok::collectPiece(Operation *first) {
     bool isOutput = llvm::any_of(candidate->getResults(), [&](Value result) {
       return isUsedFrom(piece.end, result);
     });
-    if (isOutput)
+    // A fault is one also where nobody reads the result.
+    if (isOutput || canFault(candidate))
       needed.insert(candidate);
     if (needed.contains(candidate))
       forEachTensorOperand(candidate, [&](Value operand) {

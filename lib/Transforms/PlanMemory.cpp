@@ -16,6 +16,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <limits>
+
 #define DEBUG_TYPE "wok-plan-memory"
 
 namespace wok {
@@ -215,6 +217,37 @@ static Value wordAt(OpBuilder &builder, Location loc, Value array,
                              ArrayRef<LLVM::GEPArg>{int32_t(index)});
 }
 
+/// The bytes of `tensor` as an i64; the greatest of them if they are more than
+/// it counts, or if an extent is negative.
+static Value symbolicBytes(OpBuilder &b, Value tensor, ExtentBuilder &extents) {
+  Location loc = tensor.getLoc();
+  RankedTensorType type = tensorType(tensor);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, loc, value, 64);
+  };
+  int64_t known = elementBytes(type);
+  for (int64_t extent : type.getShape())
+    if (ShapedType::isStatic(extent))
+      known *= extent;
+  Value bytes = constant(known);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    Value extent = arith::IndexCastOp::create(b, loc, b.getI64Type(),
+                                              extents.extent(tensor, dim));
+    auto product = arith::MulUIExtendedOp::create(b, loc, bytes, extent);
+    // More than 63 bits: something above them is set.
+    Value sign = arith::ShRUIOp::create(b, loc, product.getLow(), constant(63));
+    Value above = arith::OrIOp::create(b, loc, product.getHigh(), sign);
+    Value isTooLarge = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                             above, constant(0));
+    bytes = arith::SelectOp::create(
+        b, loc, isTooLarge, constant(std::numeric_limits<int64_t>::max()),
+        product.getLow());
+  }
+  return bytes;
+}
+
 void Planner::buildShape() {
   bool dynamicOutput = llvm::any_of(point.outputs, [](RankedTensorType type) {
     return !type.hasStaticShape();
@@ -258,10 +291,9 @@ void Planner::buildShape() {
     for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
       write(entry->getArgument(1), at++, extents.extent(value, dim));
   for (auto [number, value] : llvm::enumerate(transients)) {
-    Value bytes = extents.constant(elementBytes(value.getType()));
-    for (int64_t dim = 0; dim < tensorType(value).getRank(); ++dim)
-      bytes = extents.mul(bytes, extents.extent(value, dim));
-    write(entry->getArgument(2), number, bytes);
+    Value bytes = symbolicBytes(b, value, extents);
+    LLVM::StoreOp::create(b, loc, bytes,
+                          wordAt(b, loc, entry->getArgument(2), number));
   }
   func::ReturnOp::create(b, loc);
 }

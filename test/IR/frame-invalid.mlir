@@ -117,3 +117,10 @@ wok.frame @signature(%x: tensor<f32>) {
   wok.run @g(%x) : (tensor<f32>) -> ()
   wok.return
 }
+
+// -----
+
+// expected-error@+1 {{arguments must be tensors, not 'tensor<4294967296x4294967296xf32>'}}
+wok.frame @uncountable(%x: tensor<4294967296x4294967296xf32>) {
+  wok.return
+}

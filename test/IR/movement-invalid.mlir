@@ -353,3 +353,37 @@ wok.subgraph @f(%x: tensor<8xf32>) {
   %0 = wok.dim %x, 1 : tensor<8xf32>
   wok.return
 }
+
+// -----
+
+// Tensors have no more bytes than 64 bits count, also where an extent is 0.
+wok.subgraph @f(%x: tensor<f32>) {
+  // expected-error @+1 {{not more than 64 bits can count}}
+  %0 = wok.broadcast %x dims [] : tensor<f32> -> tensor<4294967296x4294967296xf32>
+  wok.return
+}
+
+// -----
+
+wok.subgraph @f(%x: tensor<f32>) {
+  // expected-error @+1 {{not more than 64 bits can count}}
+  %0 = wok.broadcast %x dims [] : tensor<f32> -> tensor<4611686018427387904x0xf32>
+  wok.return
+}
+
+// -----
+
+wok.subgraph @f(%x: tensor<2xf32>, %v: tensor<f32>) {
+  // expected-error @below {{failed to infer returned types}}
+  // expected-error @+1 {{dimension 0 becomes too large}}
+  %0 = wok.pad %x, %v low [9223372036854775807] high [1] : tensor<2xf32>, tensor<f32> -> tensor<3xf32>
+  wok.return
+}
+
+// -----
+
+wok.subgraph @f(%x: tensor<576460752303423488xi8>) {
+  // expected-error @+1 {{not more than 64 bits can count}}
+  %0 = wok.concat %x, %x, %x dim 0 : tensor<576460752303423488xi8>, tensor<576460752303423488xi8>, tensor<576460752303423488xi8> -> tensor<1729382256910270464xi8>
+  wok.return
+}

@@ -198,3 +198,10 @@ wok.frame @demand_in_frame(%x: tensor<8xi32>) -> tensor<8xi32> {
   wok.demand %x : tensor<8xi32>
   wok.return %x : tensor<8xi32>
 }
+
+// -----
+
+// expected-error@+1 {{arguments must be tensors or buffers, not 'memref<4294967296x4294967296xf32>'}}
+wok.subgraph @uncountable(%x: memref<4294967296x4294967296xf32>) {
+  wok.return
+}

@@ -143,3 +143,17 @@ wok.frame @empty(%flag: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
   %0 = wok.exp %x : tensor<f32>
   wok.return %0 : tensor<f32>
 }
+
+// -----
+
+// What can fault is computed, though nothing uses it.
+// CHECK-LABEL: wok.subgraph @faulty_0(
+// CHECK:         wok.div
+// CHECK-NOT:     wok.exp
+// CHECK:         wok.return
+wok.frame @faulty(%x: tensor<4xi32>, %y: tensor<4xi32>, %z: tensor<f32>) -> tensor<4xi32> {
+  %0 = wok.div %x, %y : tensor<4xi32>
+  %1 = wok.exp %z : tensor<f32>
+  %2 = wok.add %x, %y : tensor<4xi32>
+  wok.return %2 : tensor<4xi32>
+}

@@ -19,7 +19,7 @@ namespace wok::host {
 class TensorValue {
 public:
   TensorValue() = default;
-  /// Not initialised.
+  /// Not initialised; and not set, if there is no such memory.
   TensorValue(DType dtype, std::vector<int64_t> extents);
 
   bool isSet() const { return memory != nullptr; }

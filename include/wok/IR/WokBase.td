@@ -45,9 +45,12 @@ defvar wokElements = !listconcat([I1], wokIntegers, wokFloats);
 
 def Wok_NoEncoding : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">;
 
+/// Elements are counted, and offsets of bytes computed, in 64 bits.
+def Wok_Countable : CPred<"::wok::isCountable(::llvm::cast<::mlir::ShapedType>($_self))">;
+
 class Wok_TensorOf<list<Type> elements, string elementSummary> :
-    RankedTensorOf<elements, [Wok_NoEncoding]> {
-  let summary = "ranked tensor of " # elementSummary;
+    RankedTensorOf<elements, [Wok_NoEncoding, Wok_Countable]> {
+  let summary = "ranked tensor of " # elementSummary # ", not more than 64 bits can count";
 }
 
 def Wok_Tensor : Wok_TensorOf<wokElements, "elements that wok computes with">;

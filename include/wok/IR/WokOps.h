@@ -28,6 +28,10 @@ namespace wok {
 template <typename ConcreteOp>
 class Fusable : public mlir::OpTrait::TraitBase<ConcreteOp, Fusable> {};
 
+/// Whether the bytes of a tensor or buffer of this type can be counted in a
+/// signed integer of 64 bits, as far as its extents are static.
+bool isCountable(mlir::ShapedType type);
+
 /// The tensor type of `i1` with the shape of the ranked tensor type `type`.
 mlir::Type getI1SameShape(mlir::Type type);
 

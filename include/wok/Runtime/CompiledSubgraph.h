@@ -58,7 +58,8 @@ using EntryFn = int32_t (*)(void *const *data, const int64_t *dims,
 
 /// Computes what depends on symbolic extents. Reads the inputs' part of `dims`;
 /// writes the extents of all outputs, one after the other, to `extents`, and
-/// the bytes of each transient to `bytes`.
+/// the bytes of each transient to `bytes`: the greatest number where 64 bits
+/// cannot count them.
 using ShapeFn = void (*)(const int64_t *dims, int64_t *extents, int64_t *bytes);
 
 /// Time spent in one phase of compilation, in nanoseconds.

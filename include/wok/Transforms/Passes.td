@@ -11,7 +11,7 @@ def SplitAtBreaks : Pass<"wok-split-at-breaks", "::mlir::ModuleOp"> {
     Each straight piece of computation between two breaks of a `wok.frame` becomes a `wok.subgraph` and
     a `wok.run`. What follows a branch is split under a `wok.guard` that the first arm was taken: where
     it was not, an interpreter captures anew. Constants and extents are not passed between subgraphs:
-    each makes those that it needs. Computation that nothing uses goes.
+    each makes those that it needs. Computation that nothing uses goes, unless it can fault.
 
     Frames that are `external` stay as they are.
   }];

@@ -11,6 +11,7 @@
 #include "llvm/Support/Path.h"
 
 #include <chrono>
+#include <limits>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -82,6 +83,31 @@ TEST_F(CompilerBehaviour, SymbolicExtentsHaveAShapeFunction) {
   EXPECT_TRUE(code->inputs[0].strided);
   EXPECT_EQ(code->inputs[0].extents,
             (std::vector<int64_t>{runtime::dynamicExtent, 3}));
+}
+
+// What is not countable is not wrapped around.
+TEST_F(CompilerBehaviour, SizesOfTransientsDoNotOverflow) {
+  ValueId x = symbolicInput(DType::F32, {-1, 4});
+  ValueId squares = b.contract(x, x, false, true).value();
+  graph.outputs = {b.contract(squares, x, false, false).value()};
+  auto code = compile();
+  ASSERT_TRUE(code);
+  ASSERT_EQ(code->transients.size(), 1u);
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  for (auto [rows, wanted] : std::initializer_list<std::pair<int64_t, int64_t>>{
+           {0, 0},
+           {100, 40000},
+           {int64_t(1) << 30, int64_t(1) << 62},
+           {int64_t(1) << 31, most},
+           {int64_t(1) << 32, most},
+           {int64_t(1) << 62, most},
+           {-3, most}}) {
+    const int64_t dims[] = {rows, 4, 4, 1, rows, 4};
+    int64_t extents[2], bytes = -77;
+    code->shape(dims, extents, &bytes);
+    EXPECT_EQ(extents[0], rows);
+    EXPECT_EQ(bytes, wanted) << rows;
+  }
 }
 
 TEST_F(CompilerBehaviour, EqualSubgraphsCompileOnce) {

@@ -69,6 +69,21 @@ TEST(TensorValue, RefusesWhatDoesNotFit) {
         << text;
 }
 
+TEST(TensorValue, RefusesWhatNobodyCanHold) {
+  EXPECT_FALSE(TensorValue(DType::F32, {1ll << 32, 1ll << 32}).isSet());
+  EXPECT_FALSE(TensorValue(DType::F64, {1ll << 60, 0}).isSet());
+  EXPECT_FALSE(TensorValue(DType::I8, {INT64_MAX}).isSet());
+  EXPECT_FALSE(TensorValue(DType::I8, {-1}).isSet());
+  EXPECT_TRUE(TensorValue(DType::I8, {1000, 0}).isSet());
+  for (const char *text : {"7", "random"})
+    EXPECT_EQ(roundTrip(text, DType::F32, {1ll << 50}),
+              "error: '" + std::string(text) + "': out of memory");
+  // Brackets as deep as one likes.
+  EXPECT_TRUE(llvm::StringRef(
+                  roundTrip(std::string(1000000, '['), DType::I8, {any, any}))
+                  .starts_with("error: "));
+}
+
 TEST(TensorValue, RandomFollowsTheSeed) {
   auto draw = [](const char *text, DType dtype) {
     return roundTrip(text, dtype, {5});

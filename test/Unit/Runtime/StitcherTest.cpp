@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <thread>
 
 using namespace wok;
@@ -141,6 +143,21 @@ TEST(Stitcher, SymbolicExtents) {
     if (size)
       EXPECT_EQ(run.frame[1].values[0], 5);
   }
+}
+
+TEST(Stitcher, TransientsThatNobodyCanHoldAreRefused) {
+  Fixture run;
+  auto subgraph = code([](void *const *, const int64_t *, std::byte *,
+                          const int64_t *) -> int32_t { std::abort(); },
+                       dynamicExtent);
+  subgraph->shape = [](const int64_t *dims, int64_t *extents, int64_t *bytes) {
+    extents[0] = dims[0];
+    bytes[0] = bytes[1] = std::numeric_limits<int64_t>::max();
+  };
+  subgraph->transients = {{dynamicExtent, 0, 1}, {dynamicExtent, 1, 2}};
+  run.add(subgraph);
+  run.frame[0].values.assign(3, 5);
+  EXPECT_EQ(run(), RunResult::Refused);
 }
 
 TEST(ArenaLayouts, PackedOncePerShape) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <random>
 
 using namespace wok;
@@ -127,6 +128,19 @@ TEST(ArenaPacker, UniformInstances) {
   }
   std::printf("uniform: mean %.4f, max %.4f\n", sum / instances, worst);
   EXPECT_LE(sum / instances, 1.02);
+}
+
+TEST(ArenaPacker, SizesThatNobodyHasStayCountable) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  for (int64_t bytes : {most, most - 1, most / 2, int64_t(-1), -most - 1}) {
+    std::vector<ArenaRequest> requests(300, {bytes, 0, 1});
+    requests.push_back({64, 0, 1});
+    ArenaLayout layout = packArena(requests, alignment);
+    EXPECT_GT(layout.bytes, most / 8);
+    EXPECT_GE(largestLiveSet(requests, alignment), most / 8);
+    for (int64_t offset : layout.offsets)
+      EXPECT_GE(offset, 0);
+  }
 }
 
 TEST(ArenaPacker, Deterministic) {
