@@ -91,12 +91,23 @@ bool Capture::State::alive(Value value) const {
 // Values
 //===----------------------------------------------------------------------===//
 
+static bool mayBeMissing(Step step) {
+  return step == Step::DictValue || step == Step::AttributeValue ||
+         step == Step::TypeLookup || step == Step::InstanceSlot ||
+         step == Step::CellContents || step == Step::FunctionDefault ||
+         step == Step::FunctionKwDefault;
+}
+
 Value Capture::known(PyObject *object, SourceId source) {
   assert(object && source != noSource);
   auto found = state->bySource.find(source);
   if (found != state->bySource.end())
     return found->second;
   state->objects.push_back(Ref<>::share(object));
+  // What nobody looks at afterwards was found all the same: an attribute, key
+  // or variable that is missing raises.
+  if (mayBeMissing(sources[source].step))
+    guards.add({source, Predicate::Present, 0, 0, nullptr, line});
   Value value{Kind::Known, state->known.add({object, source})};
   if (std::optional<Value> number = symbolicNumber(object, source))
     value = *number;

@@ -3,6 +3,7 @@
 #include "wok/Capture/Guard.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace wok::capture {
 
@@ -55,14 +56,20 @@ void GuardList::finish(const SourceTable &sources) {
   // Drop what a stronger guard of the same source says too: a tensor's guard
   // says its type.
   std::unordered_map<SourceId, int> strongest;
+  std::unordered_set<SourceId> present; // Whatever guard it is says so.
   for (const Guard &guard : guards) {
     int &force = strongest[guard.source];
     force = std::max(force, guard.predicate == Predicate::Tensor
                                 ? 2
                                 : strength(guard.predicate));
+    if (guard.predicate != Predicate::Present &&
+        guard.predicate != Predicate::SlotNull)
+      present.insert(guard.source);
   }
   std::vector<Guard> kept;
   for (const Guard &guard : guards) {
+    if (guard.predicate == Predicate::Present && present.contains(guard.source))
+      continue;
     int force = strength(guard.predicate);
     if (!force || force >= strongest[guard.source])
       kept.push_back(guard);

@@ -186,6 +186,8 @@ void Lowering::lower(const Guard &guard, uint32_t index) {
     return append(Record::KeyAbsent, source, hold(guard.object));
   case Predicate::AttributeAbsent:
     return append(Record::AttributeAbsent, source, hold(guard.object));
+  case Predicate::Present:
+    return append(Record::Present, source);
   case Predicate::SlotNull:
     return append(Record::SlotNull, source);
   case Predicate::SameObject:

@@ -370,6 +370,8 @@ bool runRecord(const GuardRecord &record, PyObject **registers,
     PyObject *value;
     return peekAttribute(object, operand, value) == Peek::Absent;
   }
+  case Record::Present:
+    return true; // It would have failed above.
   case Record::SlotNull:
     return !object;
   case Record::SameObject:

@@ -32,6 +32,7 @@ enum class Record : uint16_t {
   LengthIs,
   KeyAbsent,       ///< A key.
   AttributeAbsent, ///< A name.
+  Present,
   SlotNull,
   SameObject,    ///< detail: the other register.
   NotSameObject, ///< detail: the other register.

@@ -126,6 +126,8 @@ static std::string claim(const CapturedSubgraph &subgraph, const Guard &guard,
     return "is not " + other();
   case Predicate::NoOverlap:
     return "does not overlap " + other();
+  case Predicate::Present:
+    return "is there";
   case Predicate::DictVersion:
   case Predicate::TypeVersion:
     return "is unchanged";

@@ -628,3 +628,68 @@ def test_trace():
     other = BASE - 3
     assert same(traced(other), f(other))
     assert same(jitted(BASE), f(BASE))
+
+
+class Holder:
+    there = 1
+
+
+def key_of_a_dict(t, d, o):
+    return t * 2 if "x" in d else t * 3
+
+
+def unread_key(t, d, o):
+    d["x"]  # noqa: B018
+    return t * 2
+
+
+def has_attribute(t, d, o):
+    return t * 2 if hasattr(o, "x") else t * 3
+
+
+def unread_attribute(t, d, o):
+    o.x  # noqa: B018
+    return t * 2
+
+
+def class_attribute(t, d, o):
+    return t * 2 if hasattr(o, "there") else t * 3
+
+
+def unread_global(t, d, o):
+    SOMETHING  # noqa: F821, B018
+    return t * 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [key_of_a_dict, unread_key, has_attribute, unread_attribute, class_attribute, unread_global],
+)
+def test_what_was_found_is_there(function):
+    """A key, attribute or variable that decided nothing but by being there."""
+
+    def arrange(present):
+        holder = Holder()
+        if present:
+            globals()["SOMETHING"] = 1
+            Holder.there = 1
+            holder.x = 1
+        else:
+            globals().pop("SOMETHING", None)
+            if "there" in vars(Holder):
+                del Holder.there
+        return BASE, {"x": 1} if present else {"y": 1}, holder
+
+    for order in ([True, True, True, False, True, False], [False, False, True, False]):
+        wok.reset()
+        jitted = wok.jit(function)
+        for present in order:
+            results = []
+            for f in (function, jitted):
+                try:
+                    results.append(f(*arrange(present)).tolist())
+                except (KeyError, AttributeError, NameError) as error:
+                    results.append(repr(error))
+            assert results[1] == results[0]
+    arrange(True)
+    del globals()["SOMETHING"]

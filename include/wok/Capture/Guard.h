@@ -27,6 +27,7 @@ namespace wok::capture {
   X(LengthIs, "a tuple, list, dict or set of length `number`", 1)              \
   X(KeyAbsent, "the dict has no key `object`", 8)                              \
   X(AttributeAbsent, "the instance has no own attribute `object`", 8)          \
+  X(Present, "the source finds an object", 1)                                  \
   X(SlotNull, "the source finds nothing: an unbound local, an empty cell", 1)  \
   X(SameObject, "the same object as source `number`", 1)                       \
   X(NotSameObject, "another object than source `number`", 1)                   \

@@ -38,7 +38,7 @@ using capture::Value;
 struct Budget {
   uint32_t instructions = 20000;
   uint32_t operations = 1000;
-  uint32_t guards = 1000;
+  uint32_t guards = 2000;
   uint32_t frames = 64;
   uint32_t trips = 512; ///< Of one loop.
 };
