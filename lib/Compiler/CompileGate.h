@@ -10,8 +10,9 @@ namespace wok {
 /// LLVM and MLIR have locks and half-made state while they work. A child of
 /// `fork` would inherit them locked, with nobody to unlock them; so a fork
 /// waits until no compile is under way (one takes about 10 ms) and none begins
-/// until it is done. The end of a thread that compiled counts as a compile. And at the end of the process LLVM's statics are
-/// destroyed; so that waits too, and closes the gate.
+/// until it is done. The end of a thread that compiled counts as a compile. And
+/// at the end of the process LLVM's statics are destroyed; so that waits too,
+/// and closes the gate.
 class CompileGate {
 public:
   /// What a thread does that finds the gate closed. LLVM may not even make an

@@ -276,10 +276,9 @@ std::string Printer::recipe(RecipeId id) {
   for (size_t i = 0; i < recipe.operands.size(); ++i)
     result += (i ? ", " : "") + this->recipe(recipe.operands[i]);
   if (recipe.kind == RecipeKind::View)
-    result +=
-        ", extents " + text(subgraph.graph, recipe.geometry.extents) +
-        ", strides " + text(subgraph.graph, recipe.geometry.strides) +
-        ", offset " + extentText(subgraph.graph, recipe.geometry.offset);
+    result += ", extents " + text(subgraph.graph, recipe.geometry.extents) +
+              ", strides " + text(subgraph.graph, recipe.geometry.strides) +
+              ", offset " + extentText(subgraph.graph, recipe.geometry.offset);
   if (recipe.kind == RecipeKind::Iterator)
     result += ", " + std::to_string(recipe.number);
   return result + ")";
