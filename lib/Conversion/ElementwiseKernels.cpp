@@ -5,6 +5,29 @@
 using namespace mlir;
 using namespace wok;
 
+/// Rows that are walked together where reads run across memory: each line of
+/// the cache that a vector touches serves them all.
+static constexpr int64_t tileRows = 16;
+
+bool FusionLowering::readsAcross() {
+  for (Value input : fusion.getInputs()) {
+    auto type = dyn_cast<MemRefType>(input.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (type && type.getRank() > 0 &&
+        succeeded(type.getStridesAndOffset(strides, offset)) &&
+        ShapedType::isStatic(strides.back()) && strides.back() > 1)
+      return true;
+  }
+  return llvm::any_of(fusion.getBody().getOps<TransposeOp>(),
+                      [](TransposeOp op) {
+                        ArrayRef<int64_t> permutation = op.getPermutation();
+                        return !permutation.empty() &&
+                               permutation.back() + 1 !=
+                                   static_cast<int64_t>(permutation.size());
+                      });
+}
+
 void FusionLowering::elementwise(ArrayRef<Output> outputs, Prologue prologue) {
   Value shape = outputs.front().value;
   SmallVector<Value> values;
@@ -52,6 +75,30 @@ void FusionLowering::elementwise(ArrayRef<Output> outputs, Prologue prologue) {
 
   auto outer = ArrayRef(groups).drop_back();
   Value innerSize = kernelExtent(e, shape, groups.back());
+  if (readsAcross()) {
+    e.loop(kernel.begin(), kernel.end(), tileRows, {},
+           [&](Value first, ValueRange) {
+             Value last = e.math.min(
+                 e.math.add(first, e.math.constant(tileRows)), kernel.end());
+             vectorLoop(
+                 e, e.math.constant(0), innerSize, 1,
+                 [&](ArrayRef<Index> vectors) {
+                   e.loop(first, last, 1, {}, [&](Value row, ValueRange) {
+                     IndexList place = unravel(e, row, shape, outer);
+                     place.push_back(vectors.front());
+                     storeAll(kernel, outputs, spread(e, rank, groups, place));
+                     return SmallVector<Value>();
+                   });
+                 });
+             return SmallVector<Value>();
+           });
+    Value tiles =
+        entry.math.ceilDiv(grainOf(sizeOf(groups.back()), grain), tileRows);
+    kernel.launch(sizeOf(outer),
+                  entry.math.mul(tiles, entry.math.constant(tileRows)));
+    return;
+  }
+
   e.loop(kernel.begin(), kernel.end(), 1, {}, [&](Value row, ValueRange) {
     IndexList place = unravel(e, row, shape, outer);
     place.emplace_back();

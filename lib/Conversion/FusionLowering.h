@@ -52,6 +52,8 @@ private:
   void findReductions();
   void weigh();
   bool isKeptShape(mlir::Value value) const;
+  /// Whether lanes along the innermost dimension read far apart.
+  bool readsAcross();
   /// Whether `value` has the shape of what is reduced.
   bool isFullShape(mlir::Value value) const;
   /// Those of the shape of what is reduced first.

@@ -210,3 +210,24 @@ wok.subgraph @half_tail(%x: tensor<13xf16>, %y: tensor<13xf16>) -> tensor<13xf16
   }
   wok.return %0 : tensor<13xf16>
 }
+
+// -----
+
+// Where lanes read across memory, a few rows are walked together: for each
+// vector of the inner dimension, all of them.
+// CHECK-LABEL: func.func private @across_kernel0(
+// CHECK-SAME: %[[BEGIN:.*]]: index, %[[END:.*]]: index
+// CHECK: scf.for %[[FIRST:.*]] = %[[BEGIN]] to %[[END]] step %c16
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c512{{.*}} step %c8
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+wok.subgraph @across(%x: tensor<512x64xf32>) -> tensor<64x512xf32> {
+  %y = wok.fusion(%x) : (tensor<512x64xf32>) -> tensor<64x512xf32> {
+  ^bb0(%a: tensor<512x64xf32>):
+    %t = wok.transpose %a [1, 0] : tensor<512x64xf32> -> tensor<64x512xf32>
+    %b = wok.neg %t : tensor<64x512xf32>
+    wok.yield %b : tensor<64x512xf32>
+  }
+  wok.return %y : tensor<64x512xf32>
+}
