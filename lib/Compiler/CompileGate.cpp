@@ -133,11 +133,6 @@ void enterForTheEnd(void *) {
     enter(state);
 }
 
-/// Registered again after each compile: it may have made a new cache.
-void watchThreadEnd() {
-  __cxa_thread_atexit(enterForTheEnd, nullptr, &__dso_handle);
-}
-
 /// The thread that loads this library is as a rule the one that ends the
 /// process, and may never compile itself.
 [[maybe_unused]] const bool watched = (watchEnd(), true);
@@ -165,10 +160,12 @@ CompileGate::~CompileGate() {
   if (!entered)
     return;
   GateState &state = gateState();
-  if (depth == 1)
-    watchThreadEnd();
   std::lock_guard lock(state.mutex);
   leave(state);
+}
+
+void CompileGate::watchThreadEnd() {
+  __cxa_thread_atexit(enterForTheEnd, nullptr, &__dso_handle);
 }
 
 void CompileGate::install() {

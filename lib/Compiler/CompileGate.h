@@ -28,6 +28,10 @@ public:
   /// False if the process is ending: LLVM may not be used.
   explicit operator bool() const { return entered; }
 
+  /// To be called after each use of a context of MLIR on this thread: it may
+  /// have made a new cache.
+  static void watchThreadEnd();
+
   /// Registers the handlers of fork and exit. Idempotent. Called before the
   /// first compile, after LLVM is loaded.
   static void install();

@@ -17,6 +17,7 @@
 #include "wok/Import/GraphBuilder.h"
 #include "wok/JIT/JIT.h"
 #include "wok/JIT/Target.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/raw_ostream.h"
@@ -315,6 +316,7 @@ Compiler::Result Compiler::compile(ModuleOp module) {
   std::string name = (*subgraphs.begin()).getSymName().str();
   std::vector<PhasePasses> phases =
       makePhases(*module.getContext(), (*engine)->contexts->pipeline());
+  auto watch = llvm::make_scope_exit(CompileGate::watchThreadEnd);
   return impl->compileSubgraph(module, std::move(name), **engine, phases);
 }
 

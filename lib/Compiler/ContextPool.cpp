@@ -1,6 +1,7 @@
 //===- ContextPool.cpp - MLIR contexts, given up in time --------*- C++ -*-===//
 
 #include "ContextPool.h"
+#include "CompileGate.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "wok/Compiler/Compiler.h"
@@ -46,6 +47,7 @@ ContextPool::Lease ContextPool::lease() {
 }
 
 ContextPool::Lease::~Lease() {
+  CompileGate::watchThreadEnd();
   if (++context->compiles >= pool.compilesPerContext)
     return;
   std::lock_guard lock(pool.mutex);

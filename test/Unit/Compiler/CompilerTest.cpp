@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <limits>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -334,6 +335,16 @@ TEST_F(CompilerBehaviour, ForksWhileThreadsEnd) {
     EXPECT_TRUE(childCompiles(*own, 100 + round)) << "round " << round;
     thread.join();
   }
+}
+
+// What only asks leaves nothing behind for the end of the thread.
+TEST_F(CompilerBehaviour, StatisticsLeaveNoMemory) {
+  auto own = makeCompiler();
+  own->statistics();
+  size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 100000; ++i)
+    own->statistics();
+  EXPECT_LT(mallinfo2().uordblks, before + (1 << 20));
 }
 
 TEST_F(CompilerBehaviour, WarmsUpInTheBackground) {
