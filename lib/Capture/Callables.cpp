@@ -1,6 +1,7 @@
 //===- Callables.cpp - The table of everything that is called ---*- C++ -*-===//
 
 #include "Importers.h"
+#include "Origin.h"
 
 #include <structmember.h>
 
@@ -173,21 +174,6 @@ constexpr Prefix prefixes[] = {
     {"builtins.", "builtins.", "", "builtins"},
 };
 
-/// Whether a Python function was written in the library: a program may have put
-/// its own under the library's name.
-bool isModulesOwn(PyObject *callable, std::string_view module) {
-  if (!PyFunction_Check(callable))
-    return true;
-  PyObject *name =
-      PyDict_GetItemString(PyFunction_GET_GLOBALS(callable), "__name__");
-  const char *text =
-      name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  PyErr_Clear();
-  std::string_view own = text ? text : "";
-  return own == module ||
-         (own.starts_with(module) && own[module.size()] == '.');
-}
-
 class Table {
 public:
   const CallableEntry *find(PyObject *callable) {
@@ -239,7 +225,7 @@ private:
       std::string_view own = name.substr(prefix.shorthand.size());
       PyObject *object =
           findObject(std::string(prefix.path) + std::string(own));
-      if (!object || !isModulesOwn(object, module))
+      if (!object || !isWrittenIn(module, object))
         return;
       BoundRow &bound = boundRows.emplace_back();
       bound.row = &row;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Origin.h"
 #include "TensorAccess.h"
 #include "TorchAccess.h"
 
@@ -18,17 +19,6 @@ namespace wok::capture {
 
 namespace {
 
-/// Whether a Python function was written in one of PyTorch's own modules.
-bool isWrittenByTorch(PyObject *function) {
-  PyObject *name =
-      PyDict_GetItemString(PyFunction_GET_GLOBALS(function), "__name__");
-  const char *text =
-      name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  PyErr_Clear();
-  std::string_view module = text ? text : "";
-  return module == "torch" || module.starts_with("torch.");
-}
-
 /// A class method's function or a property's getter: members of C structs.
 Ref<> part(PyObject *descriptor, const char *name) {
   Ref<> result = Ref<>::steal(PyObject_GetAttrString(descriptor, name));
@@ -39,13 +29,12 @@ Ref<> part(PyObject *descriptor, const char *name) {
 bool isOwn(std::string_view name, PyObject *value) {
   PyTypeObject *type = Py_TYPE(value);
   if (type == &PyFunction_Type)
-    return isWrittenByTorch(value);
+    return isWrittenIn("torch", value);
   if (type == &PyProperty_Type || type == &PyClassMethod_Type ||
       type == &PyStaticMethod_Type) {
     Ref<> function =
         part(value, type == &PyProperty_Type ? "fget" : "__func__");
-    return function &&
-           (!PyFunction_Check(function.get()) || isWrittenByTorch(function));
+    return function && isWrittenIn("torch", function);
   }
   if (type == &PyMethodDescr_Type) {
     // torch.Tensor.__neg__ is TensorBase.neg; otherwise each has its own name.

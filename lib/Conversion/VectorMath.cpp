@@ -206,7 +206,9 @@ Float polynomialByEstrin(Float x, llvm::ArrayRef<double> coefficients) {
     terms.push_back(i + 1 < coefficients.size()
                         ? fma(x, coefficients[i + 1], coefficients[i])
                         : e.fp(coefficients[i]));
-  for (Float power = x * x; terms.size() > 1; power = power * power) {
+  Float power = x;
+  while (terms.size() > 1) {
+    power = power * power;
     SmallVector<Float> joined;
     for (size_t i = 0; i < terms.size(); i += 2)
       joined.push_back(i + 1 < terms.size() ? fma(terms[i + 1], power, terms[i])

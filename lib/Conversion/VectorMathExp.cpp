@@ -70,8 +70,8 @@ static Float exp2Double(Float x) {
   x = clampHigh(clampLow(x, -1076.0), 1025.0);
   Float t = x + 0x1.8p52, f = x - (t - 0x1.8p52);
   Float r = f * ln2Double, rl = fma(f, ln2Rest, fma(f, ln2Double, -r));
-  Float high = r + 1.0, low = ((1.0 - high) + r) + rl;
-  return scaleByPower(high + fma(r * r, expSeries(r, 2), low), t);
+  Pair sum = fastTwoSum(x.emitter->fp(1.0), r);
+  return scaleByPower(sum.high + fma(r * r, expSeries(r, 2), sum.low + rl), t);
 }
 
 Float exp2(Float x) {
@@ -100,9 +100,8 @@ static Float expm1Double(Float x0) {
                                               e.bits(0x3ff0000000000000)));
   Float s1 = s - 1.0;
   Float y = fma(s, r, s1), yl = fma(s, r, s1 - y) + ((s - s1) - 1.0);
-  Float g = s * 0.5 * z, w = y + g;
-  yl = yl + ((y - w) + g);
-  y = w + fma(s, q, yl);
+  Pair sum = fastTwoSum(y, s * 0.5 * z);
+  y = sum.high + fma(s, q, yl + sum.low);
   y = select(large, y + y, y);
   return orSign(y, x0);
 }

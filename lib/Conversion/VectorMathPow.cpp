@@ -88,21 +88,15 @@ static Float powDouble(Float x, Float y) {
 // f32
 //===----------------------------------------------------------------------===//
 
-/// log2(1 + f) in f64, to 1.6e-11, by Estrin's scheme.
+/// log2(1 + f) in f64, to 1.6e-11.
 static Float log2Polynomial(Float f) {
-  Float f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
-  Float a = fma(f, -0x1.715476566039fp-1, 0x1.71547652a1e5fp0);
-  Float b = fma(f, -0x1.71547092b137fp-2, 0x1.ec709ebbb2472p-2);
-  Float c = fma(f, -0x1.ec72b7ceb3295p-3, 0x1.277651f04b195p-2);
-  Float d = fma(f, -0x1.71413cd886e6dp-3, 0x1.a63f487b333fdp-3);
-  Float g = fma(f, -0x1.25314f2108beap-3, 0x1.4528be18153a4p-3);
-  Float h = fma(f, -0x1.248113fc216afp-3, 0x1.2875b605afa3bp-3);
-  a = fma(b, f2, a);
-  c = fma(d, f2, c);
-  g = fma(h, f2, g);
-  g = fma(f4, 0x1.3cc9c119806c7p-4, g);
-  a = fma(c, f4, a);
-  return fma(g, f8, a) * f;
+  return f * polynomialByEstrin(f, {0x1.71547652a1e5fp0, -0x1.715476566039fp-1,
+                                    0x1.ec709ebbb2472p-2, -0x1.71547092b137fp-2,
+                                    0x1.277651f04b195p-2, -0x1.ec72b7ceb3295p-3,
+                                    0x1.a63f487b333fdp-3, -0x1.71413cd886e6dp-3,
+                                    0x1.4528be18153a4p-3, -0x1.25314f2108beap-3,
+                                    0x1.2875b605afa3bp-3, -0x1.248113fc216afp-3,
+                                    0x1.3cc9c119806c7p-4});
 }
 
 Float pow(Float x, Float y) {

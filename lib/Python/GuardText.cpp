@@ -83,8 +83,8 @@ static std::string ambientText(Ambient which, int64_t value) {
   }
 }
 
-static std::string relationText(const importer::Graph &graph,
-                                const ExtentRelation &relation) {
+std::string relationText(const importer::Graph &graph,
+                         const ExtentRelation &relation) {
   static constexpr const char *signs[] = {" == ", " != ", " < ", " <= "};
   return extentText(graph, relation.lhs) +
          signs[static_cast<size_t>(relation.kind)] +

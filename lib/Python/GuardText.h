@@ -17,6 +17,10 @@ std::string describeGuard(const CapturedSubgraph &subgraph,
 /// An extent as an expression of symbols: "(s0 + 1)".
 std::string extentText(const importer::Graph &graph, importer::ExtentId extent);
 
+/// "s0 == (s1 + 1)".
+std::string relationText(const importer::Graph &graph,
+                         const capture::ExtentRelation &relation);
+
 } // namespace wok::python
 
 #endif // WOK_LIB_PYTHON_GUARDTEXT_H

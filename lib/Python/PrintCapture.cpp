@@ -157,15 +157,12 @@ void Printer::guards() {
         out << " requires grad";
       break;
     }
-    case Predicate::ExtentRelation: {
-      const ExtentRelation &relation =
-          subgraph.guards.relations[static_cast<size_t>(guard.number)];
-      static const char *const relations[] = {" == ", " != ", " < ", " <= "};
-      out << " " << extentText(subgraph.graph, relation.lhs)
-          << relations[static_cast<size_t>(relation.kind)]
-          << extentText(subgraph.graph, relation.rhs);
+    case Predicate::ExtentRelation:
+      out << " "
+          << relationText(
+                 subgraph.graph,
+                 subgraph.guards.relations[static_cast<size_t>(guard.number)]);
       break;
-    }
     case Predicate::DictOrder: {
       out << " [";
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guard.object); ++i)
